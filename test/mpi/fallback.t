@@ -7,7 +7,7 @@
 build fallback
 
 # Calls of a size that nothing else has: coll/han tells of each that it decides.
-watched=(--mca coll_han_verbose 1 -x CALLS=5 -x ITEMS=19)
+watched=(--mca coll_han_verbose 30 -x CALLS=5 -x ITEMS=19)
 
 # decided COLLECTIVE: how many of the five.
 decided() {

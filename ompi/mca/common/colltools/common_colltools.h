@@ -78,7 +78,7 @@ bool mca_common_colltools_is_release_of_build(const char *owner);
  * while it is selected, and would find the same again in every call, by messages. The module
  * that is selected afterwards is the module below from then on.
  */
-#if defined(OMPI_COLL_HAN_KEEPS_FALLBACK) || defined(MCA_COLL_BASE_VERSION_3_0_0)
+#if defined(OMPI_COLL_HAN_KEEPS_FALLBACK)
 #    define MCA_COMMON_COLLTOOLS_BELOW(rc, comm, name, call, call_module, arguments) \
         do {                                                                         \
             mca_coll_base_module_t *const module_below = (call_module);              \
@@ -96,6 +96,7 @@ bool mca_common_colltools_is_release_of_build(const char *owner);
             (rc) = (call) arguments;                                                            \
             (call) = (comm)->c_coll->coll_##name;                                               \
             (call_module) = (comm)->c_coll->coll_##name##_module;                               \
+            MCA_COMMON_COLLTOOLS_REPLACED(module_below, call_module);                           \
             OBJ_RELEASE_NO_NULLIFY(module_below);                                               \
             (comm)->c_coll->coll_##name = on_top;                                               \
             (comm)->c_coll->coll_##name##_module = module_on_top;                               \

@@ -28,13 +28,13 @@
 
 /*
  * Open MPI 4.1, 5.0 and 6.0 differ in the version of the coll interface and its types of counts, in
- * who installs a module's functions on a communicator, the headers of locks, the convertor's flag
- * for memory of a device, the member of a nonblocking request for the arrays of types that the MPI
- * bindings keep, whether the name of a host is the caller's to free, whether there may be no
- * MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a framework copies
- * memory of a device, which decisions of coll/tuned and coll/han plan_below knows, if any, and how
- * the runtime is told to remove a file if this process does not; the header of the last is
- * included where it is used.
+ * who installs a module's functions on a communicator and counts references to it, the headers of
+ * locks, the convertor's flag for memory of a device, the member of a nonblocking request for the
+ * arrays of types that the MPI bindings keep, whether the name of a host is the caller's to free,
+ * whether there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions),
+ * whether a framework copies memory of a device, which decisions of coll/tuned and coll/han
+ * plan_below knows, if any, and how the runtime is told to remove a file if this process does not;
+ * the header of the last is included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
@@ -108,6 +108,11 @@ mca_common_colltools_aints(mca_common_colltools_aints_t aints)
 
 #    define MCA_COMMON_COLLTOOLS_OP_CREATE(commutes, adder) \
         ompi_op_create_user(commutes, false, adder)
+#    define MCA_COMMON_COLLTOOLS_REPLACED(before, now) \
+        do {                                           \
+            OBJ_RETAIN(now);                           \
+            OBJ_RELEASE_NO_NULLIFY(before);            \
+        } while (0)
 
 /* A module installs its functions when it is enabled, and those before when it is disabled. */
 #    define MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)                    \
@@ -145,6 +150,7 @@ mca_common_colltools_aints(mca_common_colltools_aints_t aints)
 }
 
 #    define MCA_COMMON_COLLTOOLS_OP_CREATE(commutes, adder) ompi_op_create_user(commutes, adder)
+#    define MCA_COMMON_COLLTOOLS_REPLACED(before, now) ((void) 0)
 
 /* The framework copies what a module offers, and forgets it. */
 #    define MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)
