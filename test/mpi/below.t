@@ -8,7 +8,7 @@ headers=()
 for dir in $("$OMPI_PREFIX/bin/mpicc" --showme:incdirs); do
     headers+=("-isystem$dir" "-isystem$dir/openmpi")
 done
-mapfile -t -O ${#headers[@]} headers < <(pkg-config --cflags-only-I pmix 2>/dev/null | xargs -n 1)
+mapfile -t -O ${#headers[@]} headers < <(pkg-config --cflags-only-I pmix 2>/dev/null | xargs -r -n 1)
 headers+=("-isystem$root/config/missing")
 "$OMPI_PREFIX/bin/mpicc" "${headers[@]}" -include ompi/mca/pml/pml.h -E -x c /dev/null \
     >/dev/null 2>&1 || skip_all "this Open MPI has no developer headers"
