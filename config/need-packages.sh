@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|deb|test|figures|petsc ...
+# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|deb|test|figures|programs|package:NAME ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
@@ -37,9 +37,10 @@ packages() {
                    libucx-dev libfabric-dev python3-mpi4py python3-numpy python3-matplotlib ;;
         # What test/bench/figures draws with.
         figures) echo python3-matplotlib ;;
-        # PETSc and what it was compiled with: bench-petsc only.
-        petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, deb, test, figures, petsc)" ;;
+        # What test/programs runs besides its programs, whose packages are named one by one.
+        programs) echo libopenmpi-dev openmpi-bin gcc libc6-dev pkg-config iproute2 python3 ;;
+        package:*) echo "${1#package:}" ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, deb, test, figures, programs, package:NAME)" ;;
     esac
 }
 
@@ -51,7 +52,7 @@ programs() {
         dso) echo mpicc ;;
         headers) echo pkg-config ;;
         deb) echo dh dpkg-buildpackage ;;
-        petsc) echo gcc nm pkg-config mpicc.openmpi ;;
+        programs) echo gcc pkg-config mpicc.openmpi ;;
     esac
 }
 

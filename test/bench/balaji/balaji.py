@@ -4,13 +4,13 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Tables and verdicts of balaji, alltoallw, applications and petsc, from TSV files of agv, swaps,
-app and petsc."""
+"""Tables and verdicts of balaji, alltoallw and applications, from TSV files of agv, swaps and
+app."""
 
 import re
 
 from measured import values
-from tables import at_least, at_most, main, mean, noise_table, problems, size, verdict
+from tables import at_least, at_most, main, mean, noise_table, problems, size
 
 
 def by_size(rows):
@@ -131,24 +131,4 @@ def judge_answers(rows):
                     for row in rows), 0)
 
 
-# ---- petsc
-
-
-def petsc(rows):
-    """Least times of the rounds; answers must be the same."""
-    found = {}
-    for row in rows:
-        found.setdefault((row["run"], row["what"], row["p"]), []).append(row)
-    print(f"{'least of 3 jobs, us':20} {'ranks':>5} {'stock':>12} {'ours':>12} {'ratio':>7}")
-    for (run, what, p), own in found.items():
-        stock, ours = (min(row["min_s"] for row in own if row["arm"] == arm)
-                       for arm in ("stock", "ours"))
-        print(f"{f'{run} {what}':20} {p:5.0f} {1e6 * stock:12.1f} {1e6 * ours:12.1f} "
-              f"{ours / stock:7.3f}   {'' if own[0]['answer'] == '-' else own[0]['answer']}")
-    wrong = sum(row["verified"] != "yes" for row in rows)
-    other = sum(row["answer"] != own[0]["answer"] for own in found.values() for row in own)
-    print(f"results that are wrong: {wrong}, answers that differ: {other}  "
-          f"{verdict(not wrong + other)}")
-
-
-main({table.__name__: table for table in (outliers, exchange, noise, means, petsc)})
+main({table.__name__: table for table in (outliers, exchange, noise, means)})
