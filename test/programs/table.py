@@ -148,6 +148,11 @@ TIMES = ("program", "ranks on nodes", "links", "s without", "s with", "ratio", "
 CALLS = ("program", "nodes", "links", "small calls", "other calls, bytes in all: who served them")
 
 
+def ratio(one, other):
+    """A program's clock may say that a part takes no time."""
+    return f"{one / other:.2f}" if other else "-"
+
+
 def links(kind):
     """The rate of NODES-RATE."""
     rate = kind.split("-")[1]
@@ -160,8 +165,8 @@ def times_of(name, kind, directory):
     served = sum(one.calls for one in made if is_served(one))
     for part in parts(directory):
         least, best = min(part.without), min(part.with_)
-        yield (f"{name}: {part.name}", f"{ranks} on {nodes}", links(kind), f"{least:.3g}",
-               f"{best:.3g}", f"{best / least:.2f}", f"{max(part.without) / least:.2f}",
+        yield (f"{name}: {part.name}", f"{ranks} on {nodes}" if ranks else "-", links(kind),
+               f"{least:.3g}", f"{best:.3g}", ratio(best, least), ratio(max(part.without), least),
                f"{served:.0f} of {sum(one.calls for one in made):.0f}")
 
 
