@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|deb|test|figures|programs|package:NAME ...
+# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|deb|test|figures|programs|simulate|package:NAME ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
@@ -34,13 +34,16 @@ packages() {
         # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
         # the programs run over them.
         test) echo libopenmpi-dev openmpi-bin debootstrap valgrind libc6-dbg hwloc-nox procps \
-                   libucx-dev libfabric-dev python3-mpi4py python3-numpy python3-matplotlib ;;
+                   libucx-dev libfabric-dev python3-mpi4py python3-numpy python3-matplotlib \
+                   libsimgrid-dev ;;
         # What test/bench/figures draws with.
         figures) echo python3-matplotlib ;;
         # What test/programs runs besides its programs, whose packages are named one by one.
         programs) echo libopenmpi-dev openmpi-bin gcc libc6-dev pkg-config iproute2 python3 ;;
         package:*) echo "${1#package:}" ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, deb, test, figures, programs, package:NAME)" ;;
+        # SimGrid, on which test/simulate plays plans.
+        simulate) echo libsimgrid-dev python3 ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, deb, test, figures, programs, simulate, package:NAME)" ;;
     esac
 }
 
@@ -53,6 +56,7 @@ programs() {
         headers) echo pkg-config ;;
         deb) echo dh dpkg-buildpackage ;;
         programs) echo gcc pkg-config mpicc.openmpi ;;
+        simulate) echo smpicc smpirun python3 ;;
     esac
 }
 

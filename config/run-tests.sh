@@ -26,8 +26,8 @@ if [ $# -eq 0 ] && [ -n "${CHECK_LONG-}" ]; then
     mapfile -t tests < <(grep -lE "$asks_for_long" test/*/*.t)
     set -- "${tests[@]}"
 fi
-[ $# -gt 0 ] || set -- test/docs/*.t test/unit/*.t test/opal/*.t test/testbed/*.t test/bench/*.t test/tuning/*.t test/mpi/*.t
-[ $# -gt 0 ] || die "no test found: expected programs test/{docs,unit,opal,testbed,bench,tuning,mpi}/*.t"
+[ $# -gt 0 ] || set -- test/docs/*.t test/unit/*.t test/opal/*.t test/testbed/*.t test/bench/*.t test/tuning/*.t test/simulate/*.t test/mpi/*.t
+[ $# -gt 0 ] || die "no test found: expected programs test/{docs,unit,opal,testbed,bench,tuning,simulate,mpi}/*.t"
 for test; do
     [ -f "$test" ] && [ -x "$test" ] || die "$test is not an executable file; no test was run"
 done

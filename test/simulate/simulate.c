@@ -1,0 +1,489 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * simulate [--NAME VALUE ...]: see `usage`. Plays calls in one job, each by several arms, and
+ * prints a line for each. All ranks begin a call at one instant of simulated time, so that no
+ * barrier adds its skew; a call takes until its last rank has ended.
+ */
+
+#include "simulate.h"
+
+#include <limits.h>
+#include <math.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agv_dist.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
+
+static const char usage[]
+    = "usage: simulate --machine FILE [--collective allgatherv] [--ppn 1] [--arms ARM,...]\n"
+      "                [--label NAME] [--dists NAME,...] [--totals BYTES,...] [--memory BYTES]\n"
+      "                [--ahead ROUNDS]\n"
+      "\n"
+      "  arms    choice      what the choice of the component takes, or, if it leaves the call to\n"
+      "                      the module below, SimGrid's algorithm\n"
+      "          ALGORITHM   as users write it (ring, rounds)\n"
+      "          ring:BYTES, rounds:GROUPS  likewise, with these\n"
+      "          mpi         SimGrid's algorithm, which --cfg=smpi/... chooses; `label` is said\n"
+      "  totals  in all, with K, M: powers of 1024\n"
+      "  ahead   rounds whose receives are there ahead of them: all, as the engine has it, or so many\n"
+      "  memory  from so many bytes of all ranks on, no memory is real, and no byte is checked\n";
+
+/* What there is once, of all ranks. */
+typedef struct {
+    int ranks, ppn, nodes;
+    int *node_of;
+    mca_coll_pipering_machine_t machine;
+    double near;     /* seconds of an empty message to the next node */
+    size_t *bytes;   /* [ranks] what each contributes ... */
+    size_t *before;  /* ... and all before it */
+    int *counts;
+    int *displs;
+    size_t total;
+    char *all;       /* what everybody must have in the end */
+    bool shared;
+    int wrong;       /* ranks whose bytes are not those */
+    unsigned calls;
+} world_t;
+
+static world_t world;
+
+typedef struct {
+    const char *machine, *collective, *arms, *label, *dists, *totals;
+    double memory;
+    int ppn, ahead;
+} options_t;
+
+/* ---- memory ---- */
+
+static void refuse(const char *what, const char *which)
+{
+    fprintf(stderr, "simulate: %s%s\n", what, which);
+    exit(1);
+}
+
+void *simulate_take(size_t bytes, bool shared)
+{
+    void *memory = shared ? SMPI_SHARED_MALLOC(bytes + 1) : malloc(bytes + 1);
+
+    if (NULL == memory) {
+        refuse("no memory", "");
+    }
+    return memory;
+}
+
+void simulate_give(void *memory, bool shared)
+{
+    if (shared) {
+        SMPI_SHARED_FREE(memory);
+    } else {
+        free(memory);
+    }
+}
+
+static size_t size_of(const char *word)
+{
+    char *end;
+    const double number = strtod(word, &end);
+
+    return (size_t) (number * ('K' == *end ? 1 << 10 : 'M' == *end ? 1 << 20 : 1));
+}
+
+/* ---- collectives ---- */
+
+typedef struct {
+    const char *name;
+    mca_coll_pipering_collective_t collective;
+    void (*call)(int rank, const char *send, char *recv);
+} collective_t;
+
+static void call_allgatherv(int rank, const char *send, char *recv)
+{
+    MPI_Allgatherv(send, world.counts[rank], MPI_BYTE, recv, world.counts, world.displs, MPI_BYTE,
+                   MPI_COMM_WORLD);
+}
+
+/* Of equal contributions. */
+static void call_allgather(int rank, const char *send, char *recv)
+{
+    MPI_Allgather(send, world.counts[rank], MPI_BYTE, recv, world.counts[0], MPI_BYTE,
+                  MPI_COMM_WORLD);
+}
+
+static const collective_t collectives[]
+    = {{"allgatherv", MCA_COLL_PIPERING_ALLGATHERV, call_allgatherv},
+       {"allgather", MCA_COLL_PIPERING_ALLGATHER, call_allgather}};
+
+static const collective_t *find_collective(const char *name)
+{
+    for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); ++i) {
+        if (0 == strcmp(name, collectives[i].name)) {
+            return &collectives[i];
+        }
+    }
+    refuse("no such collective: ", name);
+    return NULL;
+}
+
+/* ---- plans ---- */
+
+static mca_coll_pipering_facts_t facts_of(int rank)
+{
+    return (mca_coll_pipering_facts_t){.ranks = world.ranks,
+                                       .nodes = world.nodes,
+                                       .me = rank,
+                                       .ppn = world.ppn,
+                                       .node_of = world.node_of,
+                                       .load = 1,
+                                       .below = MCA_COLL_PIPERING_BELOW_TUNED,
+                                       .machine = &world.machine};
+}
+
+/* Makes the groups of a plan in rounds so many, and its routes and modelled time theirs. */
+static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t *facts,
+                    int groups)
+{
+    void *scratch = simulate_take(mca_coll_pipering_model_scratch(facts->ranks), false);
+
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups);
+    const mca_coll_pipering_grid_problem_t problem
+        = {.grid = &plan->grid,
+           .packed = plan->key.params.rounds_packed,
+           .copy = mca_coll_pipering_machine_combine(facts->machine, facts->load),
+           .cost = mca_coll_pipering_cost_of(
+               facts->machine, facts->machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
+           .scratch = scratch};
+    plan->time = mca_coll_pipering_grid_time(&problem);
+    plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
+    mca_coll_pipering_plan_route(plan, facts);
+    simulate_give(scratch, false);
+}
+
+/* The plan of an arm; NULL: SimGrid serves it. */
+static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const char *arm, int rank)
+{
+    const size_t length = strcspn(arm, ":");
+    const size_t number = ':' == arm[length] ? size_of(arm + length + 1) : 0;
+    mca_coll_pipering_params_t params = mca_coll_pipering_params_preset();
+    const mca_coll_pipering_facts_t facts = facts_of(rank);
+    const mca_coll_pipering_row_t *row = NULL;
+
+    if (0 == strcmp(arm, "mpi")) {
+        return NULL;
+    }
+    while (0 != strcmp(arm, "choice")) {
+        row = mca_coll_pipering_next_row(collective->collective, row);
+        if (NULL == row) {
+            refuse("no such arm: ", arm);
+        }
+        if (0 == strncmp(arm, row->value, length) && strlen(row->value) == length) {
+            params.algorithm = (int) row->algorithm;
+            params.block_size = number;
+            break;
+        }
+    }
+    const mca_coll_pipering_key_t key = {.collective = collective->collective,
+                                         .params = params,
+                                         .sizes = {.counts = {.at = world.counts},
+                                                   .scale = 1,
+                                                   .unit = 1,
+                                                   .parts = world.ranks}};
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(world.ranks, NULL, &key);
+    if (NULL == plan || !mca_coll_pipering_plan_make(plan, &facts)) {
+        refuse("no memory for a plan", "");
+    }
+    if (0 < number && mca_coll_pipering_in_rounds(plan->row)) {
+        regroup(plan, &facts, (int) number);
+    }
+    if (mca_coll_pipering_is_below(params.algorithm, params.min_total, world.total)) {
+        plan->reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
+    }
+    return plan;
+}
+
+/* ---- a call ---- */
+
+/* Sleeps to an instant at which all ranks begin, and returns it. */
+static double meet(void)
+{
+    double now = simgrid_get_clock(), last;
+
+    MPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    last += 1; /* more than that took */
+    sg_actor_sleep_for(last - simgrid_get_clock());
+    return last;
+}
+
+static double take_time(const collective_t *collective, const simulate_call_t *call, bool by_plan)
+{
+    const double begun = meet();
+
+    if (!by_plan) {
+        collective->call(call->rank, call->send, call->recv);
+    } else {
+        memcpy(call->recv + call->before[call->rank], call->send,
+               call->shared ? 0 : world.bytes[call->rank]);
+        (mca_coll_pipering_in_rounds(call->plan->row) ? simulate_rounds : simulate_pipes)(call);
+    }
+    double taken = simgrid_get_clock() - begun, longest;
+    MPI_Allreduce(&taken, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return longest;
+}
+
+/* Least seconds of any algorithm: rounds in which data doubles, and bytes into the busiest node. */
+static double limit_of(void)
+{
+    double least = (double) world.total;
+
+    for (int node = 0; node < world.nodes; ++node) {
+        double its = 0;
+        for (int i = node * world.ppn; i < (node + 1) * world.ppn; ++i) {
+            its += (double) world.bytes[i];
+        }
+        least = fmin(least, its);
+    }
+    return fmax(ceil(log2(world.nodes)) * world.near,
+                1e-9 * world.machine.value[MCA_COLL_PIPERING_NET_BETA]
+                    * ((double) world.total - least));
+}
+
+static void print_plan(const mca_coll_pipering_plan_t *plan)
+{
+    if (NULL == plan) {
+        printf("-\t-\t-\t-\t-");
+    } else if (MCA_COLL_PIPERING_TAKEN != plan->reason) {
+        printf("below\t-\t-\t-\t-");
+    } else if (mca_coll_pipering_in_rounds(plan->row)) {
+        printf("%s\t%d\t-\t-\t%.3f", plan->row->value, plan->grid.groups, 1e6 * plan->time);
+    } else {
+        printf("%s\t-\t%zu\t%u\t%.3f", plan->row->value, plan->block_size, plan->window,
+               1e6 * plan->time);
+    }
+}
+
+static void run(const options_t *options, const collective_t *collective, const char *arm,
+                const char *dist, int rank, char *recv)
+{
+    const bool mpi = 0 == strcmp(arm, "mpi");
+    mca_coll_pipering_plan_t *plan = plan_of(collective, arm, rank);
+    const simulate_call_t call
+        = {.rank = rank,
+           .plan = plan,
+           .send = world.all + (world.shared ? 0 : world.before[rank]),
+           .recv = recv,
+           .before = world.before,
+           .shared = world.shared,
+           .ahead = options->ahead,
+           .copy = mca_coll_pipering_machine_combine(&world.machine, 1)};
+
+    if (!world.shared) {
+        memset(recv, 0xa5, world.total);
+    }
+    const double time = take_time(collective, &call,
+                                  !mpi && MCA_COLL_PIPERING_TAKEN == plan->reason);
+    world.wrong += !world.shared && 0 != memcmp(recv, world.all, world.total);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (0 == rank) {
+        printf("%s\t%s\t%zu\t%.3f\t%.3f\t", mpi ? options->label : arm, dist, world.total,
+               1e6 * time, 1e6 * limit_of());
+        print_plan(plan);
+        printf("\t%s\n", world.shared ? "unchecked" : 0 < world.wrong ? "wrong" : "right");
+        fflush(stdout);
+    }
+    if (NULL != plan) {
+        mca_coll_pipering_plan_release(plan);
+    }
+}
+
+/* ---- calls ---- */
+
+/* The next word of a list with commas, in `word`; false: there is none. */
+static bool next_word(const char **list, char word[64])
+{
+    const size_t length = strcspn(*list, ",");
+
+    (void) snprintf(word, 64, "%.*s", (int) length, *list);
+    *list += length + (',' == (*list)[length]);
+    return 0 < length;
+}
+
+/* Rank 0 alone. */
+static void share_out(const char *dist, size_t total, double memory)
+{
+    uint64_t state = ++world.calls;
+    size_t before = 0;
+
+    if (!agv_dist_fill(dist, world.ranks, NULL, total, 1, world.bytes)) {
+        refuse("no such distribution: ", dist);
+    }
+    for (int i = 0; i < world.ranks; ++i) {
+        world.before[i] = before;
+        world.displs[i] = (int) before;
+        world.counts[i] = (int) world.bytes[i];
+        before += world.bytes[i];
+    }
+    world.total = total;
+    world.wrong = 0;
+    world.shared = (double) total * world.ranks >= memory;
+    world.all = simulate_take(total, world.shared);
+    for (size_t i = 0; !world.shared && i < total; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        world.all[i] = (char) (state >> 56);
+    }
+}
+
+static void run_calls(const options_t *options, int rank)
+{
+    const collective_t *collective = find_collective(options->collective);
+    char arm[64], dist[64], total[64];
+
+    for (const char *dists = options->dists; next_word(&dists, dist);) {
+        for (const char *totals = options->totals; next_word(&totals, total);) {
+            if (0 == rank) {
+                share_out(dist, size_of(total), options->memory);
+            }
+            MPI_Barrier(MPI_COMM_WORLD);
+            char *recv = simulate_take(world.total, world.shared);
+            for (const char *arms = options->arms; next_word(&arms, arm);) {
+                MPI_Barrier(MPI_COMM_WORLD);
+                run(options, collective, arm, dist, rank, recv);
+            }
+            simulate_give(recv, world.shared);
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (0 == rank) {
+                simulate_give(world.all, world.shared);
+            }
+        }
+    }
+}
+
+/* ---- the world ---- */
+
+static void read_machine(const char *name)
+{
+    char text[8192], said[MCA_COLL_PIPERING_MACHINE_SAID];
+    FILE *file = fopen(name, "r");
+    size_t length = 0;
+
+    if (NULL != file) {
+        length = fread(text, 1, sizeof(text) - 1, file);
+        fclose(file);
+    }
+    text[length] = '\0';
+    world.machine = mca_coll_pipering_machine_usual(MCA_COLL_PIPERING_TRANSPORT_RDMA, 0, 0);
+    if (0 == length) {
+        refuse("cannot be read: ", name);
+    }
+    if (!mca_coll_pipering_machine_read(&world.machine, text, said)) {
+        refuse("machine: ", said);
+    }
+}
+
+static void make_world(const options_t *options)
+{
+    const int p = world.ranks;
+
+    world.ppn = options->ppn;
+    world.nodes = p / world.ppn;
+    if (world.nodes * world.ppn != p) {
+        refuse("nodes of different sizes", "");
+    }
+    world.bytes = simulate_take((size_t) p * sizeof(size_t), false);
+    world.before = simulate_take((size_t) p * sizeof(size_t), false);
+    world.counts = simulate_take((size_t) p * sizeof(int), false);
+    world.displs = simulate_take((size_t) p * sizeof(int), false);
+    world.node_of = simulate_take((size_t) p * sizeof(int), false);
+    for (int i = 0; i < p; ++i) {
+        world.node_of[i] = i / world.ppn * world.ppn;
+    }
+    read_machine(options->machine);
+}
+
+/* How long an empty message takes to the next node. */
+static void measure_near(int rank)
+{
+    const double begun = meet();
+
+    if (0 == rank) {
+        MPI_Send(NULL, 0, MPI_BYTE, world.ppn, 0, MPI_COMM_WORLD);
+    } else if (world.ppn == rank) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        world.near = simgrid_get_clock() - begun;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static bool take_option(options_t *options, const char *name, const char *value)
+{
+    const struct {
+        const char *name, **word;
+    } words[] = {{"--machine", &options->machine}, {"--collective", &options->collective},
+                 {"--arms", &options->arms},       {"--label", &options->label},
+                 {"--dists", &options->dists},     {"--totals", &options->totals}};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
+        if (0 == strcmp(name, words[i].name)) {
+            *words[i].word = value;
+            return true;
+        }
+    }
+    if (0 == strcmp(name, "--ppn")) {
+        options->ppn = atoi(value);
+    } else if (0 == strcmp(name, "--ahead")) {
+        options->ahead = atoi(value);
+    } else if (0 == strcmp(name, "--memory")) {
+        options->memory = (double) size_of(value);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {.collective = "allgatherv",
+                         .arms = "choice,ring,rounds",
+                         .label = "mpi",
+                         .dists = "regular",
+                         .totals = "64K",
+                         .memory = 4e9,
+                         .ahead = INT_MAX / 2,
+                         .ppn = 1};
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc || !take_option(&options, argv[i], argv[i + 1])) {
+            refuse(usage, "");
+        }
+    }
+    if (NULL == options.machine || 1 > options.ppn) {
+        refuse(usage, "");
+    }
+    if (0 == rank) {
+        MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+        make_world(&options);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    measure_near(rank);
+    if (0 == rank) {
+        printf("arm\tdist\tbytes\tus\tlimit\talgorithm\tgroups\tblock\twindow\tmodelled\tchecked\n");
+    }
+    run_calls(&options, rank);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,243 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * A gather in rounds, as coll_pipering_gather_rounds.c has it: receives are there ahead; the messages
+ * of a round, a packed one and one for each large piece, wait for those of the rounds before; packed
+ * pieces are delivered while the next round is under way.
+ */
+
+#include "simulate.h"
+
+#include <simgrid/actor.h>
+#include <string.h>
+
+typedef struct {
+    MPI_Request *request;
+    int count, done;
+} list_t;
+
+typedef struct {
+    const simulate_call_t *call;
+    const mca_coll_pipering_slots_t *slots;
+    size_t packed; /* bytes of a piece that is packed, at most */
+    char *area;    /* packed pieces */
+    list_t receives, sends;
+} rounds_t;
+
+static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
+{
+    return &rounds->slots->piece[i];
+}
+
+static bool is_large(const rounds_t *rounds, int i)
+{
+    return piece_at(rounds, i)->bytes > rounds->packed;
+}
+
+/* The slots of the share that the rank takes into the rounds. */
+static mca_coll_pipering_span_t own_share(const rounds_t *rounds)
+{
+    const int own = rounds->slots->own;
+
+    return 0 > own ? (mca_coll_pipering_span_t){0, 0} : (mca_coll_pipering_span_t){own, 1};
+}
+
+static bool is_own(const rounds_t *rounds, int i)
+{
+    const mca_coll_pipering_span_t own = own_share(rounds);
+
+    return rounds->call->rank == piece_at(rounds, i)->rank && rounds->slots->first[own.first] <= i
+           && i < rounds->slots->first[own.first + own.count];
+}
+
+static char *in_buffer(const rounds_t *rounds, int i)
+{
+    const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
+
+    return rounds->call->recv + rounds->call->before[piece->rank] + piece->from;
+}
+
+/* Where a piece is sent from, and received. */
+static char *place_of(const rounds_t *rounds, int i)
+{
+    if (!is_large(rounds, i)) {
+        return rounds->area + piece_at(rounds, i)->offset;
+    }
+    return is_own(rounds, i) ? (char *) rounds->call->send + piece_at(rounds, i)->from
+                             : in_buffer(rounds, i);
+}
+
+/* Copies bytes, which takes its time. */
+static void copy(const rounds_t *rounds, char *to, const char *from, size_t bytes)
+{
+    if (!rounds->call->shared) {
+        memcpy(to, from, bytes);
+    }
+    if (0 < rounds->call->copy) {
+        sg_actor_sleep_for((double) bytes * rounds->call->copy);
+    }
+}
+
+static void put_own(const rounds_t *rounds)
+{
+    const mca_coll_pipering_span_t own = own_share(rounds);
+
+    for (int i = rounds->slots->first[own.first];
+         i < rounds->slots->first[own.first + own.count]; ++i) {
+        if (is_own(rounds, i) && !is_large(rounds, i)) {
+            copy(rounds, place_of(rounds, i), rounds->call->send + piece_at(rounds, i)->from,
+                 piece_at(rounds, i)->bytes);
+        }
+    }
+}
+
+/* Copies pieces to where the caller wants them, unless they have come in there. */
+static void deliver(const rounds_t *rounds, mca_coll_pipering_span_t span)
+{
+    for (int i = rounds->slots->first[span.first];
+         i < rounds->slots->first[span.first + span.count]; ++i) {
+        if (place_of(rounds, i) != in_buffer(rounds, i)) {
+            copy(rounds, in_buffer(rounds, i), place_of(rounds, i), piece_at(rounds, i)->bytes);
+        }
+    }
+}
+
+/* ---- messages ---- */
+
+static void post(list_t *list, bool send, char *place, size_t bytes, int peer)
+{
+    if (send) {
+        MPI_Isend(place, (int) bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD,
+                  &list->request[list->count++]);
+    } else {
+        MPI_Irecv(place, (int) bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD,
+                  &list->request[list->count++]);
+    }
+}
+
+/* The messages of a span of slots: the packed one, then large pieces. */
+static void post_span(rounds_t *rounds, bool send, mca_coll_pipering_span_t span, int peer)
+{
+    const int first = rounds->slots->first[span.first];
+    const int last = rounds->slots->first[span.first + span.count];
+    list_t *list = send ? &rounds->sends : &rounds->receives;
+    char *packed = NULL;
+    size_t bytes = 0;
+
+    for (int i = first; i < last; ++i) {
+        if (!is_large(rounds, i)) {
+            packed = 0 == bytes ? place_of(rounds, i) : packed;
+            bytes += piece_at(rounds, i)->bytes;
+        }
+    }
+    if (0 < bytes) {
+        post(list, send, packed, bytes, peer);
+    }
+    for (int i = first; i < last; ++i) {
+        if (is_large(rounds, i)) {
+            post(list, send, place_of(rounds, i), piece_at(rounds, i)->bytes, peer);
+        }
+    }
+}
+
+/* The receives of round k; how many there are by now. */
+static int post_receives(rounds_t *rounds, int k)
+{
+    const mca_coll_pipering_grid_round_t round
+        = mca_coll_pipering_grid_round(&rounds->call->plan->grid, rounds->call->rank, k);
+
+    post_span(rounds, false, round.recv, round.from);
+    return rounds->receives.count;
+}
+
+static void wait_for(list_t *list, int count)
+{
+    MPI_Waitall(count - list->done, list->request + list->done, MPI_STATUSES_IGNORE);
+    list->done = count;
+}
+
+/* What comes of the rank's own share; how many messages. */
+static int post_evening_receives(rounds_t *rounds)
+{
+    const mca_coll_pipering_span_t own = own_share(rounds);
+
+    for (int i = rounds->slots->first[own.first];
+         i < rounds->slots->first[own.first + own.count]; ++i) {
+        if (rounds->call->rank != piece_at(rounds, i)->rank) {
+            post(&rounds->receives, false, place_of(rounds, i), piece_at(rounds, i)->bytes,
+                 piece_at(rounds, i)->rank);
+        }
+    }
+    return rounds->receives.count;
+}
+
+/* What it gives to other lanes of its group. */
+static void post_evening_sends(rounds_t *rounds)
+{
+    const mca_coll_pipering_grid_t *grid = &rounds->call->plan->grid;
+
+    for (int lane = 0; lane < grid->lanes; ++lane) {
+        const mca_coll_pipering_piece_t *piece
+            = mca_coll_pipering_grid_given(grid, rounds->slots, rounds->call->rank, lane);
+        if (NULL != piece) {
+            post(&rounds->sends, true, (char *) rounds->call->send + piece->from, piece->bytes,
+                 mca_coll_pipering_grid_member(grid, rounds->call->rank, lane));
+        }
+    }
+}
+
+static void play(rounds_t *rounds, int *come)
+{
+    const mca_coll_pipering_grid_t *grid = &rounds->call->plan->grid;
+    const int me = rounds->call->rank, count = mca_coll_pipering_grid_rounds(grid);
+    mca_coll_pipering_span_t there = own_share(rounds);
+
+    come[0] = post_evening_receives(rounds);
+    for (int k = 0; k < count && k < rounds->call->ahead; ++k) {
+        come[k + 1] = post_receives(rounds, k);
+    }
+    post_evening_sends(rounds);
+    for (int k = 0; k < count; ++k) {
+        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, me, k);
+        wait_for(&rounds->receives, come[k]);
+        wait_for(&rounds->sends, rounds->sends.count);
+        if (k + rounds->call->ahead < count) {
+            come[k + rounds->call->ahead + 1] = post_receives(rounds, k + rounds->call->ahead);
+        }
+        post_span(rounds, true, round.send, round.to);
+        deliver(rounds, there);
+        there = round.recv;
+    }
+    wait_for(&rounds->receives, come[count]);
+    deliver(rounds, there);
+    wait_for(&rounds->sends, rounds->sends.count);
+}
+
+void simulate_rounds(const simulate_call_t *call)
+{
+    const mca_coll_pipering_plan_t *plan = call->plan;
+    const int count = mca_coll_pipering_grid_rounds(&plan->grid);
+    rounds_t rounds = {.call = call,
+                       .slots = &plan->slots,
+                       .packed = plan->key.params.rounds_packed,
+                       .area = simulate_take(plan->slots.packed, call->shared),
+                       .receives = {simulate_take(plan->in.blocks * sizeof(MPI_Request), false)},
+                       .sends = {simulate_take(plan->out.blocks * sizeof(MPI_Request), false)}};
+    int *come = simulate_take(((size_t) count + 1) * sizeof(int), false);
+
+    put_own(&rounds);
+    play(&rounds, come);
+    simulate_give(come, false);
+    simulate_give(rounds.receives.request, false);
+    simulate_give(rounds.sends.request, false);
+    simulate_give(rounds.area, call->shared);
+}
