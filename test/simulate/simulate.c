@@ -39,7 +39,7 @@ static const char usage[]
       "          ring:BYTES, rounds:GROUPS  likewise, with these\n"
       "          mpi         SimGrid's algorithm, which --cfg=smpi/... chooses; `label` is said\n"
       "  totals  in all, with K, M: powers of 1024\n"
-      "  ahead   rounds whose receives are there ahead of them: all, as the engine has it, or so many\n"
+      "  ahead   rounds whose receives are there ahead: all, as the engine has it, or so many\n"
       "  memory  from so many bytes of all ranks on, no memory is real, and no byte is checked\n";
 
 /* What there is once, of all ranks. */
@@ -481,7 +481,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     measure_near(rank);
     if (0 == rank) {
-        printf("arm\tdist\tbytes\tus\tlimit\talgorithm\tgroups\tblock\twindow\tmodelled\tchecked\n");
+        printf("arm\tdist\tbytes\tus\tlimit\t"
+               "algorithm\tgroups\tblock\twindow\tmodelled\tchecked\n");
     }
     run_calls(&options, rank);
     MPI_Finalize();

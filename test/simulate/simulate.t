@@ -39,7 +39,8 @@ say() {
 played() {
     local lines=$1
     shift
-    timeout 500 "$here/simulate" --directory "$directory" --alone --minutes 5 "$@" >"$directory/said" 2>&1 ||
+    timeout 500 "$here/simulate" --directory "$directory" --alone --minutes 5 "$@" \
+        >"$directory/said" 2>&1 ||
         return 1
     [ "$(grep -c 'right$' "$directory/simulate.tsv")" -eq "$lines" ] ||
         { cat "$directory/simulate.tsv" >>"$directory/said"; return 1; }

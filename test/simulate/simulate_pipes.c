@@ -220,8 +220,6 @@ void simulate_pipes(const simulate_call_t *call)
     head_t *heads = simulate_take((size_t) links * sizeof(head_t), false);
     MPI_Request *requests = take_requests((uint64_t) links);
     for (int i = 0; i < plan->pipes; ++i) {
-        /* as mca_coll_pipering_pipe_progress: receives are posted behind sends, for want of which
-         * nothing is late */
         move(&pipes[i]);
     }
     for (int count = 1; 0 < count;) {
