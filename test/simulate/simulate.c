@@ -17,7 +17,6 @@
 
 #include "simulate.h"
 
-#include <limits.h>
 #include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
@@ -31,7 +30,6 @@
 static const char usage[]
     = "usage: simulate --machine FILE [--collective allgatherv] [--ppn 1] [--arms ARM,...]\n"
       "                [--label NAME] [--dists NAME,...] [--totals BYTES,...] [--memory BYTES]\n"
-      "                [--ahead ROUNDS]\n"
       "\n"
       "  arms    choice      what the choice of the component takes, or, if it leaves the call to\n"
       "                      the module below, SimGrid's algorithm\n"
@@ -39,7 +37,6 @@ static const char usage[]
       "          ring:BYTES, rounds:GROUPS  likewise, with these\n"
       "          mpi         SimGrid's algorithm, which --cfg=smpi/... chooses; `label` is said\n"
       "  totals  in all, with K, M: powers of 1024\n"
-      "  ahead   rounds whose receives are there ahead: all, as the engine has it, or so many\n"
       "  memory  from so many bytes of all ranks on, no memory is real, and no byte is checked\n";
 
 /* What there is once, of all ranks. */
@@ -64,7 +61,7 @@ static world_t world;
 typedef struct {
     const char *machine, *collective, *arms, *label, *dists, *totals;
     double memory;
-    int ppn, ahead;
+    int ppn;
 } options_t;
 
 /* ---- memory ---- */
@@ -158,10 +155,10 @@ static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_fact
 {
     void *scratch = simulate_take(mca_coll_pipering_model_scratch(facts->ranks), false);
 
-    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups);
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups,
+                                plan->grid.packed);
     const mca_coll_pipering_grid_problem_t problem
         = {.grid = &plan->grid,
-           .packed = plan->key.params.rounds_packed,
            .copy = mca_coll_pipering_machine_combine(facts->machine, facts->load),
            .cost = mca_coll_pipering_cost_of(
                facts->machine, facts->machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
@@ -286,7 +283,6 @@ static void run(const options_t *options, const collective_t *collective, const 
            .recv = recv,
            .before = world.before,
            .shared = world.shared,
-           .ahead = options->ahead,
            .copy = mca_coll_pipering_machine_combine(&world.machine, 1)};
 
     if (!world.shared) {
@@ -442,8 +438,6 @@ static bool take_option(options_t *options, const char *name, const char *value)
     }
     if (0 == strcmp(name, "--ppn")) {
         options->ppn = atoi(value);
-    } else if (0 == strcmp(name, "--ahead")) {
-        options->ahead = atoi(value);
     } else if (0 == strcmp(name, "--memory")) {
         options->memory = (double) size_of(value);
     } else {
@@ -460,7 +454,6 @@ int main(int argc, char **argv)
                          .dists = "regular",
                          .totals = "64K",
                          .memory = 4e9,
-                         .ahead = INT_MAX / 2,
                          .ppn = 1};
     int rank;
 

@@ -39,7 +39,6 @@ typedef struct simulate_call_t {
     const size_t *before; /**< [p] bytes of the ranks before each one */
     bool shared;          /**< memory is not real, so that its content is not looked at */
     double copy;          /**< seconds to pack or to unpack a byte */
-    int ahead;            /**< rounds whose receives are there ahead of them */
 } simulate_call_t;
 
 /** Takes memory that is real, or is not, or ends the program. */

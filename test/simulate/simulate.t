@@ -66,7 +66,7 @@ broken() {
     say $? "$3"
 }
 
-broken 's/walk->from = base + .*;/walk->from = 0;/' 'WRONG BYTES' \
+broken 's/walk->from = walk->base + .*;/walk->from = 0;/' 'WRONG BYTES' \
     "a plan that sends other bytes than it should is found out"
 broken 's/turns ? count - 1 - own : 0/turns ? count - own : 0/' 'after 0 of 1 calls' \
     "so is one whose ranks wait for each other"

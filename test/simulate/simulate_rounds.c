@@ -10,9 +10,9 @@
 
 /**
  * @file
- * A gather in rounds, as coll_pipering_gather_rounds.c has it: receives are there ahead; the
- * messages of a round, a packed one and one for each large piece, wait for those of the rounds
- * before; packed pieces are delivered while the next round is under way.
+ * A gather in rounds, as coll_pipering_gather_rounds.c has it: the messages of a round, a packed one
+ * and one for each large piece, wait for those of the rounds before; packed pieces are delivered
+ * while the next round is under way.
  */
 
 #include "simulate.h"
@@ -28,8 +28,7 @@ typedef struct {
 typedef struct {
     const simulate_call_t *call;
     const mca_coll_pipering_slots_t *slots;
-    size_t packed; /* bytes of a piece that is packed, at most */
-    char *area;    /* packed pieces */
+    char *area; /* packed pieces */
     list_t receives, sends;
 } rounds_t;
 
@@ -40,7 +39,7 @@ static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
 
 static bool is_large(const rounds_t *rounds, int i)
 {
-    return piece_at(rounds, i)->bytes > rounds->packed;
+    return piece_at(rounds, i)->bytes > rounds->call->plan->grid.packed;
 }
 
 /* The slots of the share that the rank takes into the rounds. */
@@ -202,17 +201,12 @@ static void play(rounds_t *rounds, int *come)
     mca_coll_pipering_span_t there = own_share(rounds);
 
     come[0] = post_evening_receives(rounds);
-    for (int k = 0; k < count && k < rounds->call->ahead; ++k) {
-        come[k + 1] = post_receives(rounds, k);
-    }
     post_evening_sends(rounds);
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, me, k);
         wait_for(&rounds->receives, come[k]);
         wait_for(&rounds->sends, rounds->sends.count);
-        if (k + rounds->call->ahead < count) {
-            come[k + rounds->call->ahead + 1] = post_receives(rounds, k + rounds->call->ahead);
-        }
+        come[k + 1] = post_receives(rounds, k);
         post_span(rounds, true, round.send, round.to);
         deliver(rounds, there);
         there = round.recv;
@@ -228,7 +222,6 @@ void simulate_rounds(const simulate_call_t *call)
     const int count = mca_coll_pipering_grid_rounds(&plan->grid);
     rounds_t rounds = {.call = call,
                        .slots = &plan->slots,
-                       .packed = plan->key.params.rounds_packed,
                        .area = simulate_take(plan->slots.packed, call->shared),
                        .receives = {simulate_take(plan->in.blocks * sizeof(MPI_Request), false)},
                        .sends = {simulate_take(plan->out.blocks * sizeof(MPI_Request), false)}};

@@ -27,11 +27,12 @@
 static size_t worth_packing(const mca_coll_pipering_draft_t *draft)
 {
     const size_t given = draft->plan->key.params.rounds_packed;
-    const double worth = 0 < draft->combine ? draft->cost.net.gap / (2 * draft->combine) : 0;
+    const size_t largest = draft->plan->largest;
 
-    return 0 < given                              ? given
-           : worth < (double) draft->plan->largest ? (size_t) worth
-                                                   : draft->plan->largest;
+    return 0 < given ? given
+           : 2 * draft->combine * (double) largest > draft->cost.net.gap
+               ? (size_t) (draft->cost.net.gap / (2 * draft->combine))
+               : largest;
 }
 
 /* Modelled time with so many groups, which become those of the plan. */
