@@ -11,6 +11,7 @@ TMPDIR=${TESTBED_DIR-${TMPDIR-/tmp}} . "$(dirname "$0")/lib.sh"
 readonly NODES=8
 readonly SIZE=(--nodes "$NODES" --ntasks-per-node 2)
 mpirun=$OMPI_PREFIX/bin/mpirun
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 seed=0
 tools=$root/contrib/tuning
 

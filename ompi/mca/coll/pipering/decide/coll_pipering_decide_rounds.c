@@ -49,19 +49,33 @@ static double time_with(const mca_coll_pipering_draft_t *draft, int groups)
     return mca_coll_pipering_grid_time(&problem);
 }
 
-/* Ranks alone, or groups of 1, 2, 4 .. nodes: the fastest, or what is chosen already. */
+/* Modelled times are alike. */
+#define ALIKE 1e-9
+
+/* How far apart the number of groups and that of their ranks are. */
+static int larger_of(int groups, int ranks)
+{
+    return groups > ranks / groups ? groups : ranks / groups;
+}
+
+/*
+ * Ranks alone, or groups of 1, 2, 4 .. nodes: the fastest, or what is chosen already. Of equal
+ * contributions all are alike by the model. Then the last rounds, which carry most, should be among
+ * neighbours, and the first ones, which carry little, between groups.
+ */
 static int choose_groups(const mca_coll_pipering_draft_t *draft)
 {
-    int best = draft->ranks;
-    double least = HUGE_VAL;
+    const int ranks = draft->ranks;
+    int best = ranks;
 
     if (0 < draft->fixed_groups) {
         return draft->fixed_groups;
     }
-    least = time_with(draft, best);
+    double least = time_with(draft, best);
     for (int groups = draft->plan->by_node.nodes; 0 < groups; groups /= 2) {
-        const double time = groups < draft->ranks ? time_with(draft, groups) : HUGE_VAL;
-        if (time < least) {
+        const double time = groups < ranks ? time_with(draft, groups) : HUGE_VAL;
+        if (time < least * (1 - ALIKE)
+            || (time < least * (1 + ALIKE) && larger_of(groups, ranks) < larger_of(best, ranks))) {
             best = groups;
             least = time;
         }
