@@ -178,10 +178,11 @@ static void expect_evening(place_t *place, const mca_coll_pipering_grid_t *grid,
                 (mca_coll_pipering_volume_t){1, piece->bytes});
         }
     }
-    for (int i = 0; 0 <= slots->own && i < slots->first[slots->own + 1]; i++) {
+    for (int i = slots->first[slots->own.first];
+         i < slots->first[slots->own.first + slots->own.count]; i++) {
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
 
-        if (slots->first[slots->own] <= i && place->rank != piece->rank) {
+        if (place->rank != piece->rank) {
             add(&wanted[BLOCKS_IN], &wanted[BYTES_IN],
                 (mca_coll_pipering_volume_t){1, piece->bytes});
             wanted[FROM_NETWORK] += place->node_of[piece->rank] != place->node_of[place->rank]

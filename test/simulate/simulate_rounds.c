@@ -42,17 +42,9 @@ static bool is_large(const rounds_t *rounds, int i)
     return piece_at(rounds, i)->bytes > rounds->call->plan->grid.packed;
 }
 
-/* The slots of the share that the rank takes into the rounds. */
-static mca_coll_pipering_span_t own_share(const rounds_t *rounds)
-{
-    const int own = rounds->slots->own;
-
-    return 0 > own ? (mca_coll_pipering_span_t){0, 0} : (mca_coll_pipering_span_t){own, 1};
-}
-
 static bool is_own(const rounds_t *rounds, int i)
 {
-    const mca_coll_pipering_span_t own = own_share(rounds);
+    const mca_coll_pipering_span_t own = rounds->slots->own;
 
     return rounds->call->rank == piece_at(rounds, i)->rank && rounds->slots->first[own.first] <= i
            && i < rounds->slots->first[own.first + own.count];
@@ -88,7 +80,7 @@ static void copy(const rounds_t *rounds, char *to, const char *from, size_t byte
 
 static void put_own(const rounds_t *rounds)
 {
-    const mca_coll_pipering_span_t own = own_share(rounds);
+    const mca_coll_pipering_span_t own = rounds->slots->own;
 
     for (int i = rounds->slots->first[own.first];
          i < rounds->slots->first[own.first + own.count]; ++i) {
@@ -167,7 +159,7 @@ static void wait_for(list_t *list, int count)
 /* What comes of the rank's own share; how many messages. */
 static int post_evening_receives(rounds_t *rounds)
 {
-    const mca_coll_pipering_span_t own = own_share(rounds);
+    const mca_coll_pipering_span_t own = rounds->slots->own;
 
     for (int i = rounds->slots->first[own.first];
          i < rounds->slots->first[own.first + own.count]; ++i) {
@@ -198,7 +190,7 @@ static void play(rounds_t *rounds, int *come)
 {
     const mca_coll_pipering_grid_t *grid = &rounds->call->plan->grid;
     const int me = rounds->call->rank, count = mca_coll_pipering_grid_rounds(grid);
-    mca_coll_pipering_span_t there = own_share(rounds);
+    mca_coll_pipering_span_t there = rounds->slots->own;
 
     come[0] = post_evening_receives(rounds);
     post_evening_sends(rounds);

@@ -336,8 +336,8 @@ static void fill_slots(instance_t *in)
         slots->piece = in->piece[me];
         mca_coll_pipering_grid_slots(&in->grid, me, slots);
         in->items = slots->first[in->grid.lanes * in->grid.groups];
-        for (int i = 0 > slots->own ? 0 : slots->first[slots->own];
-             0 <= slots->own && i < slots->first[slots->own + 1]; i++) {
+        for (int i = slots->first[slots->own.first];
+             i < slots->first[slots->own.first + slots->own.count]; i++) {
             const int number = number_of(in, &slots->piece[i]);
 
             in->held[me][0 > number ? 0 : number] = true;
@@ -408,10 +408,10 @@ static bool is_even(instance_t *in)
                 return blame(in, "a rank is given what it does not want");
             }
         }
-        if (0 > slots->own) {
+        if (0 == slots->own.count) {
             continue;
         }
-        for (int i = slots->first[slots->own]; i < slots->first[slots->own + 1]; i++) {
+        for (int i = slots->first[slots->own.first]; i < slots->first[slots->own.first + 1]; i++) {
             taken += me != slots->piece[i].rank;
             share += slots->piece[i].bytes;
         }

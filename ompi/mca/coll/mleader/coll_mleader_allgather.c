@@ -298,7 +298,7 @@ int mca_coll_mleader_allgather(const void *sbuf, mca_common_colltools_count_t sc
     }
     mca_common_colltools_count(&mca_coll_mleader_counters.fallback[module->reason], 1);
     return module->below.coll_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                                         module->below.coll_allgather_module);
+                                        module->below.coll_allgather_module);
 }
 
 /* ---- MPI_Iallgather ---- */
@@ -318,7 +318,7 @@ int mca_coll_mleader_iallgather(const void *sbuf, mca_common_colltools_count_t s
         return rc;
     }
     return module->below.coll_iallgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, request,
-                                          module->below.coll_iallgather_module);
+                                         module->below.coll_iallgather_module);
 }
 
 /* ---- MPI_Allgather_init ---- */
@@ -339,5 +339,5 @@ int mca_coll_mleader_allgather_init(const void *sbuf, mca_common_colltools_count
         return rc;
     }
     return module->below.coll_allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
-                                              request, module->below.coll_allgather_init_module);
+                                             request, module->below.coll_allgather_init_module);
 }

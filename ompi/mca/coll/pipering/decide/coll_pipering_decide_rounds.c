@@ -109,14 +109,15 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     plan->block_size = plan->largest;
 }
 
-/* Adds pieces [first, last) of slots to a volume: a message for all packed ones, and each large one. */
-static size_t add_pieces(const mca_coll_pipering_plan_t *plan, int first, int last,
-                         mca_coll_pipering_volume_t *volume)
+/* Adds slots to a volume: a message for all packed pieces, and each large one; their bytes. */
+static size_t add_span(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_span_t span,
+                       mca_coll_pipering_volume_t *volume)
 {
+    const int *first = plan->slots.first;
     size_t bytes = 0;
     bool packed = false;
 
-    for (int i = first; i < last; ++i) {
+    for (int i = first[span.first]; i < first[span.first + span.count]; ++i) {
         const bool large = plan->slots.piece[i].bytes > plan->grid.packed;
         bytes += plan->slots.piece[i].bytes;
         volume->blocks += large;
@@ -125,13 +126,6 @@ static size_t add_pieces(const mca_coll_pipering_plan_t *plan, int first, int la
     volume->blocks += packed;
     volume->bytes += bytes;
     return bytes;
-}
-
-static size_t add_span(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_span_t span,
-                       mca_coll_pipering_volume_t *volume)
-{
-    return add_pieces(plan, plan->slots.first[span.first],
-                      plan->slots.first[span.first + span.count], volume);
 }
 
 /* What is given and taken before the rounds, each piece a message. */
@@ -148,10 +142,8 @@ static void count_evening(mca_coll_pipering_draft_t *draft)
                                          (mca_coll_pipering_volume_t){1, piece->bytes});
         }
     }
-    if (0 > slots->own) {
-        return;
-    }
-    for (int i = slots->first[slots->own]; i < slots->first[slots->own + 1]; ++i) {
+    for (int i = slots->first[slots->own.first];
+         i < slots->first[slots->own.first + slots->own.count]; ++i) {
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
         if (draft->me != piece->rank) {
             mca_coll_pipering_add_volume(&plan->in, (mca_coll_pipering_volume_t){1, piece->bytes});

@@ -47,25 +47,24 @@ static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
     return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
 }
 
-/* The pieces [first, last) of the share that the rank takes into the rounds. */
-typedef struct {
-    int first, last;
-} share_t;
-
-static share_t own_share(const rounds_t *rounds)
+/* The first of the pieces of slots, and what is behind the last. */
+static int first_of(const rounds_t *rounds, mca_coll_pipering_span_t span)
 {
-    const mca_coll_pipering_slots_t *slots = rounds->args.slots;
+    return rounds->args.slots->first[span.first];
+}
 
-    return 0 > slots->own ? (share_t){0, 0}
-                          : (share_t){slots->first[slots->own], slots->first[slots->own + 1]};
+static int behind(const rounds_t *rounds, mca_coll_pipering_span_t span)
+{
+    return rounds->args.slots->first[span.first + span.count];
 }
 
 /* Whether the rank has a piece at first, in its own share. */
 static bool is_own(const rounds_t *rounds, int i)
 {
-    const share_t own = own_share(rounds);
+    const mca_coll_pipering_span_t own = rounds->args.slots->own;
 
-    return rounds->me == piece_at(rounds, i)->rank && own.first <= i && i < own.last;
+    return rounds->me == piece_at(rounds, i)->rank && first_of(rounds, own) <= i
+           && i < behind(rounds, own);
 }
 
 /* Where a piece is sent from, and received. */
@@ -150,10 +149,10 @@ static int pack_own(rounds_t *rounds)
 /* Copies what the rank has of its own share to the places that it is sent from. */
 static int put_own(rounds_t *rounds)
 {
-    const share_t own = own_share(rounds);
+    const mca_coll_pipering_span_t own = rounds->args.slots->own;
     int rc = OMPI_SUCCESS;
 
-    for (int i = own.first; i < own.last; ++i) {
+    for (int i = first_of(rounds, own); i < behind(rounds, own); ++i) {
         const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
         if (OMPI_SUCCESS == rc && is_own(rounds, i) && !is_large(rounds, piece)) {
             rc = mca_common_colltools_copy(place_of(rounds, i), rounds->own + piece->from,
@@ -248,10 +247,12 @@ static int deliver(void *context, int first, int last)
 
 /* ---- listing ---- */
 
-/* Lists the messages of pieces [first, last): the packed one, then large ones; returns their bytes. */
+/* Lists the messages of slots: the packed one, then large pieces; returns their bytes. */
 static size_t list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
-                            int first, int last, int peer, mca_common_colltools_needs_t needs)
+                            mca_coll_pipering_span_t span, int peer,
+                            mca_common_colltools_needs_t needs)
 {
+    const int first = first_of(rounds, span), last = behind(rounds, span);
     char *packed = NULL;
     size_t bytes = 0;
 
@@ -287,9 +288,9 @@ static void list_evening(rounds_t *rounds)
     const mca_common_colltools_needs_t none = {0, 0, 0};
     mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
     mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
-    const share_t own = own_share(rounds);
+    const mca_coll_pipering_span_t own = slots->own;
 
-    for (int i = own.first; i < own.last; ++i) {
+    for (int i = first_of(rounds, own); i < behind(rounds, own); ++i) {
         const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
         if (rounds->me != piece->rank) {
             mca_common_colltools_schedule_bytes(&schedule->receives, place_of(rounds, i),
@@ -308,7 +309,7 @@ static void list_evening(rounds_t *rounds)
             traffic->bytes_out += piece->bytes;
         }
     }
-    mca_common_colltools_schedule_step(schedule, deliver, own.first, own.last,
+    mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, own), behind(rounds, own),
                                        messages_so_far(rounds));
 }
 
@@ -320,7 +321,6 @@ static void list_rounds(rounds_t *rounds)
 {
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
     const int count = mca_coll_pipering_grid_rounds(args->grid);
-    const int *first = args->slots->first;
     mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
     mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
 
@@ -328,14 +328,12 @@ static void list_rounds(rounds_t *rounds)
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
             = mca_coll_pipering_grid_round(args->grid, rounds->me, k);
-        const int from = first[round.recv.first], to = first[round.recv.first + round.recv.count];
         const mca_common_colltools_needs_t come = messages_so_far(rounds);
-        traffic->bytes_out += list_messages(rounds, &schedule->sends, first[round.send.first],
-                                            first[round.send.first + round.send.count], round.to,
-                                            come);
-        traffic->bytes_in += list_messages(rounds, &schedule->receives, from, to, round.from,
+        traffic->bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to, come);
+        traffic->bytes_in += list_messages(rounds, &schedule->receives, round.recv, round.from,
                                            come);
-        mca_common_colltools_schedule_step(schedule, deliver, from, to, messages_so_far(rounds));
+        mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, round.recv),
+                                           behind(rounds, round.recv), messages_so_far(rounds));
     }
     traffic->blocks_in = schedule->receives.window = schedule->receives.count;
     traffic->blocks_out = schedule->sends.window = schedule->sends.count;

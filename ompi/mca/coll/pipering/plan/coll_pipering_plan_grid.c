@@ -321,7 +321,10 @@ void mca_coll_pipering_grid_slots(const grid_t *grid, int me, mca_coll_pipering_
         const int group = turned_back(&along, own.group, grid->groups, s % grid->groups);
         slots->first[s + 1] = add_share(grid, group, lane, slots->first[s], slots);
     }
-    slots->own = own.member < grid->lanes ? slot_of(grid, own, own.member, own.group) : -1;
+    slots->own = (mca_coll_pipering_span_t){0, 0};
+    if (own.member < grid->lanes) {
+        slots->own = (mca_coll_pipering_span_t){slot_of(grid, own, own.member, own.group), 1};
+    }
 }
 
 const mca_coll_pipering_piece_t *
@@ -331,7 +334,7 @@ mca_coll_pipering_grid_given(const grid_t *grid, const mca_coll_pipering_slots_t
     const place_t own = place_of(grid, me);
     const int slot = slot_of(grid, own, lane, own.group);
 
-    for (int i = slots->first[slot]; slot != slots->own && i < slots->first[slot + 1]; ++i) {
+    for (int i = slots->first[slot]; lane != own.member && i < slots->first[slot + 1]; ++i) {
         if (me == slots->piece[i].rank) {
             return &slots->piece[i];
         }

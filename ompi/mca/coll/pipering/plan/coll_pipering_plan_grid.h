@@ -60,7 +60,7 @@ typedef struct mca_coll_pipering_slots_t {
     int *first;                       /**< [p + 1] the first piece of a slot */
     mca_coll_pipering_piece_t *piece; /**< [2 p] */
     size_t packed, large;             /**< bytes of all pieces of each kind */
-    int own; /**< the slot of the share that the rank takes into the rounds, -1: none */
+    mca_coll_pipering_span_t own;     /**< of the share that the rank takes into the rounds, if any */
 } mca_coll_pipering_slots_t;
 
 /**
