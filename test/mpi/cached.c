@@ -25,7 +25,7 @@
 #define COUNT 30000
 #define CALLS 4 /* the last of which is counted: the plan is kept and neighbours are known */
 
-/** Only rank 0 of a gather contributes. */
+/** Only rank 0 of a gather contributes, or gets anything of a reduce-scatter. */
 static foldcall_t new_call(fold_call_t what)
 {
     int *counts = calloc((size_t) tap_size, sizeof(int)), *displs = calloc((size_t) tap_size,
@@ -84,9 +84,10 @@ int main(int argc, char **argv)
     knob_folds(KNOB_PIPELINE, KNOB_MERGED);
     knob_set("coll_pipering_block_size", 8192);
     MPI_Comm_split(MPI_COMM_WORLD, tap_rank < FEW ? 0 : MPI_UNDEFINED, tap_rank, &few);
-    for (int call = 0; call < FOLD_CALLS; call++) {
+    for (int call = 0; call < FOLD_VECTORS; call++) {
         compare((fold_call_t) call, few);
     }
+    compare(FOLD_REDUCE_SCATTER, few);
     compare(FOLD_ALLGATHERV, few);
     if (MPI_COMM_NULL != few) {
         MPI_Comm_free(&few);

@@ -36,6 +36,8 @@
 #    define MPI_Exscan_init MPIX_Exscan_init
 #    define MPI_Neighbor_alltoallw_init MPIX_Neighbor_alltoallw_init
 #    define MPI_Reduce_init MPIX_Reduce_init
+#    define MPI_Reduce_scatter_block_init MPIX_Reduce_scatter_block_init
+#    define MPI_Reduce_scatter_init MPIX_Reduce_scatter_init
 #    define MPI_Scan_init MPIX_Scan_init
 #endif
 

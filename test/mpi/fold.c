@@ -240,6 +240,8 @@ typedef struct fold_t {
     MPI_Op op;
     bool own_op, in_place;
     int rank, size, root, count;
+    int *counts;     /* [size] of MPI_Reduce_scatter, whose sum is count; likewise of its kin */
+    int first, part; /* elements of the result for this rank, and how many */
     uint64_t key;
     image_t send, recv;
     char name[120];
@@ -269,12 +271,14 @@ static void fold_ranks(const fold_t *fold, int first, int last, int k, int64_t *
     }
 }
 
-static void fill(const fold_t *fold, unsigned char *memory, int first, int last)
+/* Elements from .. from + count - 1 of it, of all ranks first .. last together. */
+static void fill(const fold_t *fold, unsigned char *memory, int from, int count, int first,
+                 int last)
 {
     int64_t value[ATOMS];
 
-    for (int k = 0; k < fold->count; k++) {
-        fold_ranks(fold, first, last, k, value);
+    for (int k = 0; k < count; k++) {
+        fold_ranks(fold, first, last, from + k, value);
         write_element(fold->kind, memory + (ptrdiff_t) k * fold->kind->extent, value);
     }
 }
@@ -297,14 +301,14 @@ static void set_buffers(fold_t *fold)
 
     *send = image_new(fold->key, low, high);
     *recv = image_new(fold->key + 1, low, high);
-    fill(fold, send->before + send->origin, fold->rank, fold->rank);
+    fill(fold, send->before + send->origin, 0, fold->count, fold->rank, fold->rank);
     memcpy(send->after, send->before, send->length);
     if (fold->in_place) {
         memcpy(recv->before, send->before, send->length);
         memcpy(recv->after, send->before, send->length);
     }
     if (wanted_ranks(fold, &last)) {
-        fill(fold, recv->after + recv->origin, 0, last);
+        fill(fold, recv->after + recv->origin, fold->first, fold->part, 0, last);
     }
 }
 
@@ -319,12 +323,42 @@ static const kind_t *any_kind(dice_t *shared, const fold_spec_t *spec, int size)
     return &kinds[DOWN == kind && 1 == size ? BELOW : kind];
 }
 
+static bool scatters(const fold_t *fold)
+{
+    return FOLD_REDUCE_SCATTER == fold->call || FOLD_REDUCE_SCATTER_BLOCK == fold->call;
+}
+
+/* Cuts the elements of a vector into a part for each rank: about equal, one large, or some empty. */
+static void cut_parts(fold_t *fold, dice_t *shared)
+{
+    const int kind = FOLD_REDUCE_SCATTER == fold->call ? dice_roll(shared, 3) : 0;
+    const int some = dice_roll(shared, fold->size), even = fold->count / fold->size;
+
+    fold->counts = tap_memory((size_t) fold->size * sizeof(int));
+    fold->count = 0;
+    for (int r = 0; r < fold->size; r++) {
+        const int drawn = dice_roll(shared, 2 * even + 2);
+        fold->counts[r] = FOLD_REDUCE_SCATTER_BLOCK == fold->call ? even
+                          : 1 == kind                             ? (r == some ? drawn : drawn % 3)
+                          : 2 == kind && dice_once_in(shared, 2)  ? 0
+                                                                  : drawn;
+        fold->first = r == fold->rank ? fold->count : fold->first;
+        fold->count += fold->counts[r];
+    }
+    fold->part = fold->counts[fold->rank];
+}
+
 static void set_reduction(fold_t *fold, dice_t *shared, const fold_spec_t *spec)
 {
     fold->kind = any_kind(shared, spec, fold->size);
     fold->count = dice_roll(shared, (int) (spec->most / (size_t) (4 * fold->kind->atoms)) + 2);
+    fold->part = fold->count;
+    if (scatters(fold)) {
+        cut_parts(fold, shared);
+    }
     fold->in_place = dice_once_in(shared, 3)
-                     && (FOLD_REDUCE != fold->call || fold->rank == fold->root);
+                     && (FOLD_REDUCE != fold->call || fold->rank == fold->root)
+                     && !(spec->close && scatters(fold));
     fold->type = make_type(fold->kind);
     fold->own_op = NULL == fold->kind->op;
     if (fold->own_op) {
@@ -387,7 +421,8 @@ static int issue(call_t *call, form_t form)
                           .recv = FOLD_REDUCE == f->call && f->rank != f->root
                                       ? NULL
                                       : image_address(&f->recv),
-                          .count = f->count,
+                          .count = scatters(f) ? f->part : f->count,
+                          .counts = f->counts,
                           .type = NULL == f->layout ? f->type : f->layout->type,
                           .op = f->op,
                           .root = f->root,
@@ -414,12 +449,31 @@ static bool same(fold_t *fold, const char *what, const image_t *image)
     return false;
 }
 
+/* By MPI's rules what is behind the part of a result that takes the place of a vector is anything. */
+static void accept_rest(const fold_t *fold)
+{
+    const image_t *recv = &fold->recv;
+    unsigned char *got = tap_memory(recv->length);
+    int64_t value[ATOMS];
+
+    image_memory.copy(got, recv->memory, recv->length);
+    for (int k = fold->part; k < fold->count; k++) {
+        const ptrdiff_t at = recv->origin + (ptrdiff_t) k * fold->kind->extent;
+        read_element(fold->kind, got + at, value);
+        write_element(fold->kind, recv->after + at, value);
+    }
+    free(got);
+}
+
 static bool right(call_t *call)
 {
     fold_t *fold = (fold_t *) call;
     /* by MPI's rules the first rank's result of MPI_Exscan is anything */
     const bool free_result = FOLD_EXSCAN == fold->call && 0 == fold->rank;
 
+    if (scatters(fold) && fold->in_place) {
+        accept_rest(fold);
+    }
     return same(fold, "send", &fold->send) && (free_result || same(fold, "receive", &fold->recv));
 }
 
@@ -459,6 +513,7 @@ static void release(call_t *call)
 {
     fold_t *fold = (fold_t *) call;
 
+    free(fold->counts);
     image_free(&fold->send);
     image_free(&fold->recv);
     if (NULL != fold->layout) {

@@ -10,9 +10,9 @@
 
 /**
  * @file
- * A fold: a random call (call.h) of MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan or
- * MPI_Allreduce. What it must give every rank works out for itself from what all ranks
- * contribute.
+ * A fold: a random call (call.h) of MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce,
+ * MPI_Reduce_scatter or MPI_Reduce_scatter_block. What it must give every rank works out for
+ * itself from what all ranks contribute.
  */
 
 #ifndef TEST_MPI_FOLD_H
@@ -29,7 +29,8 @@ typedef struct fold_spec_t {
     int root;
     size_t most;   /**< bytes of the vector */
     bool forced;   /**< the component serves it, so Open MPI's own algorithms may fail on it */
-    bool close;    /**< types have no gaps: coll/cuda (5.0.7) loses these */
+    bool close;    /**< types have no gaps, and no reduce-scatter is in place: coll/cuda (5.0.7)
+                        loses both */
     bool mismatch; /**< if forced, ranks describe a broadcast by types of their own */
 } fold_spec_t;
 

@@ -18,8 +18,9 @@
 const char *foldcall_name(fold_call_t call)
 {
     static const char *const names[FOLD_NAMES]
-        = {"Bcast",     "Reduce",     "Scan",      "Exscan", "Allreduce", "",
-           "Allgather", "Allgatherv", "Alltoallv", "Barrier"};
+        = {"Bcast",          "Reduce",               "Scan", "Exscan",    "Allreduce",
+           "Reduce_scatter", "Reduce_scatter_block", "",     "Allgather", "Allgatherv",
+           "Alltoallv",      "Barrier"};
 
     return names[call];
 }
@@ -47,7 +48,7 @@ foldcall_t foldcall_of_parts(fold_call_t call, int part)
     int *displs = tap_memory((size_t) tap_size * sizeof(int));
 
     for (int i = 0; i < tap_size; i++) {
-        counts[i] = part;
+        counts[i] = folds ? part / (int) sizeof(int) : part;
         displs[i] = i * part;
     }
     return (foldcall_t){.call = call,
@@ -80,6 +81,12 @@ int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request)
     case FOLD_ALLREDUCE:
         return CALL_IN(form, request, Allreduce, Iallreduce, c->send, c->recv, c->count, c->type,
                        c->op, c->comm);
+    case FOLD_REDUCE_SCATTER:
+        return CALL_IN(form, request, Reduce_scatter, Ireduce_scatter, c->send, c->recv, c->counts,
+                       c->type, c->op, c->comm);
+    case FOLD_REDUCE_SCATTER_BLOCK:
+        return CALL_IN(form, request, Reduce_scatter_block, Ireduce_scatter_block, c->send, c->recv,
+                       c->count, c->type, c->op, c->comm);
     case FOLD_ALLGATHER:
         return CALL_IN(form, request, Allgather, Iallgather, c->send, c->count, c->type, c->recv,
                        c->count, c->type, c->comm);

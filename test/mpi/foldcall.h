@@ -10,8 +10,9 @@
 
 /**
  * @file
- * The MPI calls of folds (fold.h), MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan and
- * MPI_Allreduce, and some others, in all forms by one set of arguments.
+ * The MPI calls of folds (fold.h), MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce,
+ * MPI_Reduce_scatter and MPI_Reduce_scatter_block, and some others, in all forms by one set of
+ * arguments.
  */
 
 #ifndef TEST_MPI_FOLDCALL_H
@@ -27,6 +28,9 @@ typedef enum {
     FOLD_SCAN,
     FOLD_EXSCAN,
     FOLD_ALLREDUCE,
+    FOLD_VECTORS, /* those before give or take all of a vector */
+    FOLD_REDUCE_SCATTER = FOLD_VECTORS,
+    FOLD_REDUCE_SCATTER_BLOCK,
     FOLD_CALLS,
     FOLD_ANY = FOLD_CALLS,
     FOLD_ALLGATHER,
@@ -40,7 +44,7 @@ typedef struct foldcall_t {
     fold_call_t call;
     const void *send; /**< not of MPI_Bcast */
     void *recv;
-    int count;
+    int count;        /**< of MPI_Reduce_scatter_block, of a part */
     MPI_Datatype type;
     MPI_Op op;        /**< likewise */
     int root;         /**< of MPI_Bcast and MPI_Reduce */

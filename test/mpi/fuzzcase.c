@@ -71,22 +71,30 @@ static void random_folds(dice_t *dice)
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_AUTO, KNOB_OFF};
     static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS};
-    static const int of_reduce[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
-    static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_MESH_PATH, KNOB_MESH_CYCLES,
-                                  KNOB_MESH_LINES, KNOB_AUTO, KNOB_OFF};
+    static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS,
+                                    KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
+    static const int of_both[] = {KNOB_RING,        KNOB_ROUNDS,     KNOB_MERGED, KNOB_MESH_PATH,
+                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_AUTO,   KNOB_OFF};
+    static const char *const scatters[] = {"reduce_scatter", "reduce_scatter_block"};
+    static const int of_scatter[] = {KNOB_PIPELINE, KNOB_RING, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
     of.folds_forced = of.component && (of.rush || of.threaded || !dice_once_in(dice, 3));
     for (int i = 0; i < 4; i++) {
-        const int *of_two = 0 == i ? of_bcast : of_reduce;
-        const int forced = 2 > i ? of_two[dice_roll(dice, 3)] : KNOB_PIPELINE;
+        const int forced = 0 == i   ? of_bcast[dice_roll(dice, 3)]
+                           : 1 == i ? of_reduce[dice_roll(dice, 6)]
+                                    : KNOB_PIPELINE;
         const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 3)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
         knob_set(name, algorithm);
     }
     knob_set("coll_pipering_allreduce_algorithm",
-             of_both[dice_roll(dice, of.folds_forced ? 5 : 7)]);
+             of_both[dice_roll(dice, of.folds_forced ? 6 : 8)]);
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", scatters[i]);
+        knob_set(name, of_scatter[dice_roll(dice, of.folds_forced ? 3 : 5)]);
+    }
     knob_set("coll_pipering_fixed_point_sum", dice_once_in(dice, 4));
 }
 

@@ -281,10 +281,13 @@ void knob_apply(const knob_setting_t *setting)
 void knob_folds(int line, int allreduce)
 {
     const bool mesh = goes_along_mesh();
+    const int scatter = KNOB_MERGED == allreduce ? KNOB_PIPELINE : allreduce;
 
     knob_set("coll_pipering_bcast_algorithm", mesh ? KNOB_MESH_TREES : line);
     knob_set("coll_pipering_reduce_algorithm", mesh ? KNOB_MESH_PATH : line);
     knob_set("coll_pipering_scan_algorithm", line);
     knob_set("coll_pipering_exscan_algorithm", line);
     knob_set("coll_pipering_allreduce_algorithm", mesh ? KNOB_MESH_CYCLES : allreduce);
+    knob_set("coll_pipering_reduce_scatter_algorithm", scatter);
+    knob_set("coll_pipering_reduce_scatter_block_algorithm", scatter);
 }

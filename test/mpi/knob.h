@@ -84,7 +84,10 @@ void knob_ring(int algorithm);
 /** Sets all of it (equal on all ranks); nothing without the component. */
 void knob_apply(const knob_setting_t *setting);
 
-/** Sets how broadcasts, reductions and scans go, and allreduces; nothing without the component. */
+/**
+ * Sets how broadcasts, reductions and scans go; and allreduces, with reduce-scatters, which go along
+ * the line for KNOB_MERGED; nothing without the component.
+ */
 void knob_folds(int line, int allreduce);
 
 /** Ways that every correctness test goes through; only the first without the component. */

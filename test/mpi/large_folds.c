@@ -294,7 +294,7 @@ static void try_all_far(void)
     MPI_Op_create(add_far, 1, &op);
     for (int form = 0; form < FORMS; form++) {
         knob_folds(KNOB_PIPELINE, both_ways[form % 2]);
-        for (int call = 0; call < FOLD_CALLS; call++) {
+        for (int call = 0; call < FOLD_VECTORS; call++) {
             try_far((fold_call_t) call, (form_t) form, type, op, send, recv);
         }
     }

@@ -89,6 +89,9 @@ static const kind_t folds[] = {
     {FOLD("exscan, nonblocking", NONBLOCKING, FOLD_EXSCAN), .again = true},
     {FOLD("allreduce, merged", BLOCKING, FOLD_ALLREDUCE), .algorithm = KNOB_MERGED},
     {FOLD("allreduce, ring", NONBLOCKING, FOLD_ALLREDUCE), .algorithm = KNOB_RING},
+    {FOLD("allreduce, rounds", BLOCKING, FOLD_ALLREDUCE), .algorithm = KNOB_ROUNDS},
+    {FOLD("reduce_scatter, ring", NONBLOCKING, FOLD_REDUCE_SCATTER), .algorithm = KNOB_RING},
+    {FOLD("reduce_scatter, rounds", BLOCKING, FOLD_REDUCE_SCATTER), .algorithm = KNOB_ROUNDS},
 };
 
 /* One leader of one rank, and one with a child; results of 64 KiB and more. */

@@ -167,11 +167,18 @@ static uint64_t bits_of(MPI_Comm comm, const kind_t *kind, fold_call_t call, for
                         int count)
 {
     const size_t bytes = (size_t) count * kind->size;
+    int *parts = tap_memory((size_t) tap_size * sizeof(int));
     const foldcall_t c = {.call = call, .send = tap_memory(bytes), .recv = tap_memory(bytes),
-                          .count = count, .type = kind->type, .op = kind->op,
+                          .count = FOLD_REDUCE_SCATTER_BLOCK == call ? count / tap_size : count,
+                          .counts = parts, .type = kind->type, .op = kind->op,
                           .root = tap_size / 2, .comm = comm};
     uint64_t bits;
 
+    parts[tap_size - 1] = count;
+    for (int r = 0; r + 1 < tap_size; r++) {
+        parts[r] = count / (tap_size + r);
+        parts[tap_size - 1] -= parts[r];
+    }
     fill(kind, (char *) c.send, count, tap_rank);
     memset(c.recv, 0, bytes);
     TAP_MPI(foldcall(&c, form));
@@ -181,6 +188,7 @@ static uint64_t bits_of(MPI_Comm comm, const kind_t *kind, fold_call_t call, for
     bits = hash(UINT64_C(0xcbf29ce484222325), c.recv, bytes);
     free((void *) c.send);
     free(c.recv);
+    free(parts);
     return bits;
 }
 

@@ -112,12 +112,14 @@ static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
         call->key.root = (int) tap_below((uint64_t) call->facts.ranks);
     }
     call->key.sizes.count = bytes / unit;
-    if (MCA_COLL_PIPERING_ALLGATHERV == collective) {
-        fill_counts(call, bytes);
+    if (MCA_COLL_PIPERING_ALLGATHERV == collective
+        || MCA_COLL_PIPERING_REDUCE_SCATTER == collective) {
+        fill_counts(call, bytes / unit);
         call->key.sizes.counts.at = call->counts;
         call->key.sizes.parts = call->facts.ranks;
-    } else if (MCA_COLL_PIPERING_ALLGATHER == collective) {
-        call->key.sizes.count = 1 + bytes / (size_t) call->facts.ranks;
+    } else if (MCA_COLL_PIPERING_ALLGATHER == collective
+               || MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK == collective) {
+        call->key.sizes.count = 1 + bytes / unit / (size_t) call->facts.ranks;
         call->key.sizes.parts = call->facts.ranks;
     }
 }
@@ -330,13 +332,14 @@ static void note_margin(margin_t *margin, const plan_t *plan, double ratio)
     }
 }
 
-/* What is made takes at the ends what was weighed, also in groups. */
+/* What is made takes at the ends what was weighed, also in groups; elements are not looked at. */
 static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_pipering_weighed_t *as)
 {
     double scratch[3 * (MOST + 1)];
     bool good = block_of(plan) == (double) as->block;
 
-    if (!mca_coll_pipering_in_rounds(plan->row)) {
+    if (!mca_coll_pipering_in_rounds(plan->row)
+        || mca_coll_pipering_combines(call->key.collective)) {
         return good;
     }
     for (int end = 0; end < 2; end++) {

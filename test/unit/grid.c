@@ -461,8 +461,57 @@ static bool enters_once(const instance_t *in)
     return right;
 }
 
+/* Ranks whose values of an item a rank has combined. */
+typedef struct {
+    uint64_t low, high;
+} ranks_t;
+
+/*
+ * The rounds backwards, as reductions go: values of a piece are combined once each, and those of all
+ * ranks end where its share is.
+ */
+static bool runs_back(instance_t *in)
+{
+    static ranks_t has[MOST][ITEMS];
+    message_t message;
+
+    for (int me = 0; me < in->p; me++) {
+        for (int i = 0; i < in->items; i++) {
+            has[me][i] = (ranks_t){64 > me ? UINT64_C(1) << me : 0,
+                                   64 > me ? 0 : UINT64_C(1) << (me - 64)};
+        }
+    }
+    for (int k = in->rounds - 1; 0 <= k; k--) {
+        for (int me = 0; me < in->p; me++) {
+            list_slots(in, me, k, false, &message);
+            for (int i = 0; i < message.count; i++) {
+                ranks_t *mine = &has[me][message.item[i]];
+                ranks_t *its = &has[message.peer][message.item[i]];
+
+                if (0 != (mine->low & its->low) || 0 != (mine->high & its->high)
+                    || 0 == (mine->low | mine->high)) {
+                    return blame(in, "values are combined twice, or go twice");
+                }
+                *its = (ranks_t){its->low | mine->low, its->high | mine->high};
+                *mine = (ranks_t){0, 0};
+            }
+        }
+    }
+    for (int me = 0; me < in->p; me++) {
+        const mca_coll_pipering_slots_t *slots = &in->slots[me];
+        for (int i = slots->first[slots->own.first];
+             i < slots->first[slots->own.first + slots->own.count]; i++) {
+            const ranks_t all = has[me][number_of(in, &slots->piece[i])];
+            if (in->p != __builtin_popcountll(all.low) + __builtin_popcountll(all.high)) {
+                return blame(in, "values of a rank are missing");
+            }
+        }
+    }
+    return true;
+}
+
 typedef struct findings_t {
-    tap_tally_t pieces, even, flow, rounds, entered;
+    tap_tally_t pieces, even, flow, back, rounds, entered;
 } findings_t;
 
 static void try_instance(findings_t *found, instance_t *in, int groups)
@@ -478,6 +527,8 @@ static void try_instance(findings_t *found, instance_t *in, int groups)
             in->fault);
     tap_try(&found->flow, run(in), "%d ranks, %d groups, nodes %s: %s", in->p, groups, nodes,
             in->fault);
+    tap_try(&found->back, runs_back(in), "%d ranks, %d groups, nodes %s: %s", in->p, groups, nodes,
+            in->fault);
     tap_try(&found->rounds, wanted == in->rounds, "%d ranks, %d groups", in->p, groups);
     if (in->ring.nodes == groups) {
         tap_try(&found->entered, enters_once(in), "%d ranks, %d groups", in->p, groups);
@@ -487,7 +538,7 @@ static void try_instance(findings_t *found, instance_t *in, int groups)
 /* Nodes of equally many ranks, and of any; any number of groups that nodes allow. */
 static void test_schedules(void)
 {
-    findings_t found = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    findings_t found = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
     static instance_t in;
 
     for (int p = 1; p <= MOST; p++) {
@@ -510,6 +561,7 @@ static void test_schedules(void)
     tally_ok(&found.pieces, 3000, "each byte is in one piece");
     tally_ok(&found.even, 3000, "shares are even, and are given by those who have them");
     tally_ok(&found.flow, 3000, "all pieces, once, in messages that fit");
+    tally_ok(&found.back, 3000, "backwards, the values of each rank once, to where the share is");
     tally_ok(&found.rounds, 3000, "rounds");
     tally_ok(&found.entered, 1000, "with a group for each node each byte enters each node once");
 }

@@ -58,7 +58,10 @@ static void open_instance(instance_t *in, size_t block_size, unsigned flags,
     sim_plan(&in->plan, in->p, in->node_of, in->blocks, flags);
     in->scratch = tap_memory(mca_coll_pipering_model_scratch(in->p));
     tap_garbage(in->scratch, mca_coll_pipering_model_scratch(in->p));
-    in->problem = (mca_coll_pipering_problem_t){&in->plan.ring, in->bytes, *cost, in->scratch};
+    in->problem = (mca_coll_pipering_problem_t){.ring = &in->plan.ring,
+                                                .bytes = in->bytes,
+                                                .cost = *cost,
+                                                .scratch = in->scratch};
 }
 
 static void close_instance(instance_t *in)

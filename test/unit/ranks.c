@@ -162,16 +162,18 @@ static mca_coll_pipering_combine_args_t combine_of(const ranks_problem_t *proble
 {
     const bool keeps = ranks_is_scan(problem) || problem->scattered || problem->root == me;
     const bool both = RANKS_ALLREDUCE == problem->operation;
+    const bool part = RANKS_REDUCE_SCATTER == problem->operation;
 
     return (mca_coll_pipering_combine_args_t){
         .op = &ranks_op,
         .any_order = problem->commutes && !ranks_is_scan(problem),
         .own = &actor->data.send,
         .result = keeps ? &actor->data.recv : NULL,
-        .scratch = (both || keeps) && !actor->data.in_place ? &actor->data.recv : NULL,
+        .scratch = (both || keeps) && !part && !actor->data.in_place ? &actor->data.recv : NULL,
         .keep = problem->scattered ? me : 0,
         .in_place = actor->data.in_place,
-        .exclusive = RANKS_EXSCAN == problem->operation};
+        .exclusive = RANKS_EXSCAN == problem->operation,
+        .part = part};
 }
 
 static void add_pipe(stage_t *stage, actor_t *actor, int me)

@@ -31,7 +31,8 @@ typedef enum {
     RANKS_REDUCE, /* the root gets the combination of all, in the order of ranks */
     RANKS_SCAN,   /* each rank that of the ranks up to it, or before it */
     RANKS_EXSCAN,
-    RANKS_ALLREDUCE
+    RANKS_ALLREDUCE,
+    RANKS_REDUCE_SCATTER /* each rank its part of that */
 } ranks_operation_t;
 
 /** Calls that are alike but for their data; equal on all ranks. */

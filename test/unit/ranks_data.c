@@ -231,9 +231,11 @@ static void open_reduction(const ranks_problem_t *problem, ranks_data_t *data, i
 {
     const size_t length = length_of(problem);
     const int ranks = ranks_wanted(problem, me);
+    const bool part = RANKS_REDUCE_SCATTER == problem->operation;
+    const size_t first = part ? problem->starts[me] : 0;
 
-    data->in_place = 0 < ranks && tap_once_in(3);
-    open_buffer(&data->recv_buffer, type, length);
+    data->in_place = !part && 0 < ranks && tap_once_in(3);
+    open_buffer(&data->recv_buffer, type, part ? problem->bytes[me] : length);
     open_buffer(&data->send_buffer, type, length);
     for (size_t k = 0; k < length; k++) {
         const ranks_map_t own = map_of(problem, data->key, me, k);
@@ -244,12 +246,13 @@ static void open_reduction(const ranks_problem_t *problem, ranks_data_t *data, i
             put_map(&data->recv_buffer, type, k, own, false);
             put_map(&data->recv_buffer, type, k, own, true);
         }
-        if (0 < ranks) {
-            put_map(&data->recv_buffer, type, k, reference(problem, data->key, 0, ranks, k),
-                    true);
+        if (0 < ranks && (!part || (first <= k && k < first + problem->bytes[me]))) {
+            put_map(&data->recv_buffer, type, k - first,
+                    reference(problem, data->key, 0, ranks, k), true);
         }
     }
     data->recv = elements(problem, data->recv_buffer.begin, type);
+    data->recv.single = data->recv.single || part;
     data->send = data->in_place ? data->recv
                                   : elements(problem, data->send_buffer.begin, type);
 }

@@ -76,8 +76,10 @@ static void open_instance(instance_t *in, dist_t dist, size_t c, int per_node, u
     }
     sim_plan(&in->plan, in->p, in->node_of, in->blocks, flags);
     in->scratch = tap_memory(mca_coll_pipering_model_scratch(in->p));
-    in->problem = (mca_coll_pipering_problem_t){&in->plan.ring, in->bytes, costs[in->cost],
-                                                in->scratch};
+    in->problem = (mca_coll_pipering_problem_t){.ring = &in->plan.ring,
+                                                .bytes = in->bytes,
+                                                .cost = costs[in->cost],
+                                                .scratch = in->scratch};
 }
 
 static void close_instance(instance_t *in)

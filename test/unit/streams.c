@@ -110,6 +110,47 @@ static void reverse(mca_coll_pipering_ring_t *ring)
     }
 }
 
+/* Parts of any sizes, of a vector. */
+static void open_parts(ranks_problem_t *problem, ranks_operation_t operation, int p)
+{
+    ranks_open(problem, operation, p, tap_between(1, p));
+    ranks_roll(problem);
+    fill_bytes(problem, p, 1, tap_once_in(4) ? 200 : 30);
+    problem->scattered = true;
+    for (size_t r = 1; r < (size_t) p; r++) {
+        problem->starts[r] = problem->starts[r - 1] + problem->bytes[r - 1];
+    }
+}
+
+static void make_ring_scatter(ranks_problem_t *problem, ranks_operation_t operation, int p)
+{
+    open_parts(problem, operation, p);
+    problem->commutes = true;
+    order_all(problem, tap_once_in(4));
+    const int pipe = ranks_add_pipe(problem);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_scatter(&problem->route[pipe][r], &problem->ring, r);
+    }
+}
+
+/* From both ends of the line of ranks, in their order. */
+static void make_line_scatter(ranks_problem_t *problem, ranks_operation_t operation, int p)
+{
+    open_parts(problem, operation, p);
+    problem->commutes = tap_once_in(3);
+    mca_coll_pipering_ring_bind(&problem->ring, p, problem->memory);
+    for (int r = 0; r < p; r++) {
+        problem->ring.rank[r] = problem->ring.position[r] = r;
+        problem->other[0].rank[r] = problem->other[0].position[r] = p - 1 - r;
+    }
+    const int upwards = ranks_add_pipe(problem), downwards = ranks_add_pipe(problem);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_line(&problem->route[upwards][r], &problem->ring, r, -1);
+        mca_coll_pipering_route_line(&problem->route[downwards][r], &problem->other[0], r,
+                                     upwards);
+    }
+}
+
 /* Along several rings, in one direction or the other, each with a part of all contributions. */
 static void make_cycles(ranks_problem_t *problem, ranks_operation_t operation, int p)
 {
@@ -365,6 +406,9 @@ static const struct {
               {"gather along a ring of nodes", make_ring, RANKS_GATHER, 10},
               {"gather along several rings, each with a part", make_cycles, RANKS_GATHER, 9},
               {"allreduce around a ring", make_ring_allreduce, RANKS_ALLREDUCE, 9},
+              {"reduce-scatter around a ring", make_ring_scatter, RANKS_REDUCE_SCATTER, 9},
+              {"reduce-scatter along a line, in the order of ranks", make_line_scatter,
+               RANKS_REDUCE_SCATTER, 9},
               {"broadcast along a chain", make_chain, RANKS_BCAST, 9},
               {"reduce along a chain", make_chain, RANKS_REDUCE, 9},
               {"scan along a chain", make_chain, RANKS_SCAN, 9},

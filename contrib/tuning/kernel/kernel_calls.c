@@ -112,7 +112,7 @@ static bool fold_create(kernel_work_t *work, char *error)
     if (0 > find_type(work, types, 1, error)) {
         return false;
     }
-    fold_problem_t problem = {coll, work->problem.bytes, FOLD_DOUBLE, 0};
+    fold_problem_t problem = {coll, work->problem.bytes, FOLD_DOUBLE, 0, NULL};
     const size_t unit = fold_unit(coll, problem.value);
 
     problem.total /= FOLD_ALLGATHER == coll ? (size_t) work->world->size : 1;

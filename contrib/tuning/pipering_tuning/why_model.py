@@ -23,7 +23,9 @@ PREDICT = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 TIMEOUT = 300                   # seconds of a question
 RANKS_MOST = 65536              # that it is asked about
 VECTORS = ("allreduce", "bcast", "exscan", "reduce", "scan")
-MODELLED = VECTORS + ("allgather", "allgatherv")
+EQUAL = ("allgather", "reduce_scatter_block")
+COUNTED = ("allgatherv", "reduce_scatter")
+MODELLED = VECTORS + EQUAL + COUNTED
 
 # Whether coll/pipering serves a call; seconds of its best algorithm, by name, and of the modules
 # below it.
@@ -64,16 +66,20 @@ class Model:
                    "--collective", collective, "--ppn", str(-(-ranks // nodes))]
         for setting in settings:
             command += ["--set", setting]
+        element = 1
+        if collective not in ("bcast", "allgather", "allgatherv"):
+            element = 8 if order_matters else 4
+            command += ["--type", "double" if order_matters else "int"]
         if collective in VECTORS:
             whole = sizes[0] // 8 * 8 or 8  # of doubles
             command += ["--ranks", str(ranks), "--total", str(whole)]
-            if collective != "bcast":
-                command += ["--type", "double" if order_matters else "int"]
-        elif collective == "allgather":
-            command += ["--ranks", str(ranks), "--total", str(-(-sizes[0] // ranks) * ranks)]
+        elif collective in EQUAL:
+            equal = ranks * element
+            command += ["--ranks", str(ranks), "--total", str(-(-sizes[0] // equal) * equal)]
         else:
             command += ["--counts", "-"]
-            given = "\n".join(map(str, counts(ranks, *sizes))) + "\n"
+            parts = [-(-size // element) for size in counts(ranks, *sizes)]
+            given = "\n".join(map(str, parts)) + "\n"
         return _answer(_run(command, given))
 
 

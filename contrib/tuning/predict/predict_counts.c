@@ -36,16 +36,17 @@ const char *predict_distribution(const predict_call_t *call)
                                      : "regular";
 }
 
-static bool gathers(const predict_call_t *call)
+/* Whether the call is about a contribution, or a part of the result, of each rank. */
+static bool has_parts(const predict_call_t *call)
 {
     return PREDICT_PLANNED == call->closed
-           && mca_coll_pipering_collective_row(call->collective)->gathers;
+           && (mca_coll_pipering_collective_row(call->collective)->gathers
+               || mca_coll_pipering_scatters_result(call->collective));
 }
 
 static bool combines(const predict_call_t *call)
 {
-    return PREDICT_PLANNED == call->closed && !gathers(call)
-           && MCA_COLL_PIPERING_BCAST != call->collective;
+    return PREDICT_PLANNED == call->closed && mca_coll_pipering_combines(call->collective);
 }
 
 /* ---- types ---- */
@@ -173,9 +174,10 @@ static bool check(const predict_call_t *call)
         return predict_refuse("--counts and --dist exclude each other");
     }
     if ((NULL != call->counts_file || NULL != call->dist)
-        && MCA_COLL_PIPERING_ALLGATHERV != call->collective) {
+        && MCA_COLL_PIPERING_ALLGATHERV != call->collective
+        && MCA_COLL_PIPERING_REDUCE_SCATTER != call->collective) {
         return predict_refuse("--collective %s has no counts; --counts and --dist are of "
-                              "allgatherv", name);
+                              "allgatherv and reduce_scatter", name);
     }
     if (call->ordered && !combines(call)) {
         return predict_refuse("--noncommuting: %s has no operation", name);
@@ -191,7 +193,7 @@ static bool check_count(const predict_call_t *call)
 {
     const size_t parts = PREDICT_ALLTOALL == call->closed ? (size_t) call->ranks : 1;
 
-    return gathers(call) || INT_MAX >= call->total / parts / call->element
+    return has_parts(call) || INT_MAX >= call->total / parts / call->element
            || predict_refuse("--total %zu: the vector has more than %d elements of --type %s, "
                              "which no call of %s can name; take a larger --type", call->total,
                              INT_MAX, call->type, predict_call_name(call));
@@ -216,12 +218,15 @@ static bool check_sizes(const predict_call_t *call)
     return check_count(call);
 }
 
-/* Every rank of MPI_Allgather contributes the same, and MPI_Alltoall sends the same to each. */
+/* Every rank of MPI_Allgather contributes the same, of MPI_Reduce_scatter_block gets the same, and
+ * MPI_Alltoall sends the same to each. */
 static void round_up(predict_call_t *call)
 {
     const size_t one = call->element * (size_t) call->ranks;
 
-    if (MCA_COLL_PIPERING_ALLGATHER == call->collective || PREDICT_ALLTOALL == call->closed) {
+    if (MCA_COLL_PIPERING_ALLGATHER == call->collective
+        || MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK == call->collective
+        || PREDICT_ALLTOALL == call->closed) {
         call->total = (call->total + one - 1) / one * one;
     }
 }
@@ -250,7 +255,7 @@ bool predict_deal(predict_call_t *call)
         return false;
     }
     place_ranks(call);
-    return predict_lay_mesh(call) && (!gathers(call) || NULL != call->counts || deal_out(call));
+    return predict_lay_mesh(call) && (!has_parts(call) || NULL != call->counts || deal_out(call));
 }
 
 void predict_forget(predict_call_t *call)

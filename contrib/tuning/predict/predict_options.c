@@ -43,7 +43,8 @@ static bool take_collective(predict_t *predict, const char *name, const char *va
                                                     : PREDICT_PLANNED;
     if (0 > found && PREDICT_PLANNED == call->closed) {
         return predict_refuse("%s %s: expected allgatherv, allgather, bcast, reduce, allreduce, "
-                              "scan, exscan, or with --mesh barrier or alltoall", name, value);
+                              "scan, exscan, reduce_scatter, reduce_scatter_block, or with --mesh "
+                              "barrier or alltoall", name, value);
     }
     call->collective = 0 > found ? MCA_COLL_PIPERING_COLLECTIVES
                                  : (mca_coll_pipering_collective_t) found;
@@ -102,7 +103,8 @@ static const mca_common_colltools_value_t modules[] = {{MCA_COLL_PIPERING_BELOW_
 static const option_t options[] = {
     {.help = "The call:"},
     {"--collective", "NAME", "allgatherv (default), allgather, bcast, reduce, allreduce, scan,"
-     NEXT "exscan; on a mesh also barrier and alltoall", .take = take_collective},
+     NEXT "exscan, reduce_scatter, reduce_scatter_block; on a mesh also"
+     NEXT "barrier and alltoall", .take = take_collective},
     {"--ranks", "P", "1 to 65536; with --counts: as many as there are counts", COUNT,
      AT(call.ranks), .least = 1, .most = PREDICT_RANKS_MOST},
     {"--ppn", "K", "ranks of a node (1)", COUNT, AT(call.ppn), .least = 1,

@@ -17,17 +17,19 @@
 
 #include <math.h>
 
-static bool gathers(const predict_call_t *call)
+/* Whether the call is about a contribution, or a part of the result, of each rank. */
+static bool has_parts(const predict_call_t *call)
 {
-    return mca_coll_pipering_collective_row(call->collective)->gathers;
+    return mca_coll_pipering_collective_row(call->collective)->gathers
+           || mca_coll_pipering_scatters_result(call->collective);
 }
 
 /* As coll_pipering_serve.c makes it. */
 static mca_coll_pipering_key_t key_of(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
-    const bool vector = !gathers(call), moves = !vector
-                                                || MCA_COLL_PIPERING_BCAST == call->collective;
+    const bool vector = !has_parts(call);
+    const bool moves = !mca_coll_pipering_combines(call->collective);
 
     return (mca_coll_pipering_key_t){
         .collective = call->collective,
@@ -147,11 +149,12 @@ static bool find_chosen(const predict_t *predict, const mca_coll_pipering_key_t 
 
 /* ---- the limit ---- */
 
-/* The least that a node contributes, in bytes. */
-static double least_of_nodes(const predict_call_t *call)
+/* The least that a node contributes, or gets of a result, in bytes; and the most. */
+static double least_of_nodes(const predict_call_t *call, double *most)
 {
     double least = HUGE_VAL;
 
+    *most = 0;
     for (int node = 0; node < call->ranks; ++node) {
         double sum = 0;
         if (node == call->node_of[node]) {
@@ -160,6 +163,7 @@ static double least_of_nodes(const predict_call_t *call)
                 sum += (double) call->counts[r] * (double) call->element;
             }
             least = fmin(least, sum);
+            *most = fmax(*most, sum);
         }
     }
     return least;
@@ -171,12 +175,15 @@ static double limit_of(const predict_t *predict)
     const predict_call_t *call = &predict->call;
     const double total = (double) call->total, n = call->nodes;
     const double beta = predict_cost(predict).net.beta;
+    double most;
 
     if (2 > call->nodes) {
         return 0;
     }
-    if (gathers(call)) {
-        return (total - least_of_nodes(call)) * beta;
+    if (has_parts(call)) {
+        const double least = least_of_nodes(call, &most);
+        return beta * (mca_coll_pipering_combines(call->collective) ? fmax(total - least, most)
+                                                                    : total - least);
     }
     return total * beta
            * (MCA_COLL_PIPERING_ALLREDUCE == call->collective ? 2 * (n - 1) / n : 1);

@@ -70,8 +70,8 @@ typedef struct why_counts_t {
 /** `parts` contributions of so many elements each. */
 why_shape_t why_equal_parts(MPI_Count count, MPI_Datatype type, int parts);
 
-/** Of a vector whose values are combined. */
-why_shape_t why_combined(MPI_Count count, MPI_Datatype type, MPI_Op op);
+/** Of a vector, or of parts of one for each rank, whose values are combined. */
+why_shape_t why_combined(why_shape_t shape, MPI_Datatype type, MPI_Op op);
 
 /** A contribution of each rank, all of a type. */
 why_shape_t why_parts(why_counts_t counts, MPI_Datatype type, MPI_Comm comm);

@@ -48,18 +48,26 @@
 #define BCAST_PARAMETERS void *buffer, COUNT count, MPI_Datatype type, int root,
 #define BCAST_ARGUMENTS buffer, count, type, root,
 
+#define SCATTER_PARAMETERS                                                                  \
+    const void *sbuf, void *rbuf, const COUNT rcounts[], MPI_Datatype type, MPI_Op op,
+#define SCATTER_ARGUMENTS sbuf, rbuf, rcounts, type, op,
+
 #define REDUCE_PARAMETERS COMBINE_PARAMETERS int root,
 #define REDUCE_ARGUMENTS COMBINE_ARGUMENTS root,
 
 FORMS(Allgather, allgather, EQUAL, why_equal_parts(rcount, rtype, why_ranks(comm)))
 FORMS(Allgatherv, allgatherv, GATHER, why_parts(COUNTS(rcounts), rtype, comm))
-FORMS(Allreduce, allreduce, COMBINE, why_combined(count, type, op))
+FORMS(Allreduce, allreduce, COMBINE, why_combined(why_equal_parts(count, type, 1), type, op))
 FORMS(Alltoall, alltoall, EQUAL, why_equal_parts(rcount, rtype, why_ranks(comm)))
 FORMS(Alltoallv, alltoallv, EXCHANGE, why_parts(COUNTS(rcounts), rtype, comm))
 FORMS(Alltoallw, alltoallw, TYPED, why_typed_parts(COUNTS(rcounts), rtypes, NULL, why_ranks(comm)))
 FORMS(Bcast, bcast, BCAST, why_equal_parts(count, type, 1))
-FORMS(Exscan, exscan, COMBINE, why_combined(count, type, op))
+FORMS(Exscan, exscan, COMBINE, why_combined(why_equal_parts(count, type, 1), type, op))
 FORMS(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR,
       why_typed_parts(COUNTS(rcounts), rtypes, NULL, why_neighbors(comm)))
-FORMS(Reduce, reduce, REDUCE, why_combined(count, type, op))
-FORMS(Scan, scan, COMBINE, why_combined(count, type, op))
+FORMS(Reduce, reduce, REDUCE, why_combined(why_equal_parts(count, type, 1), type, op))
+FORMS(Reduce_scatter, reduce_scatter, SCATTER,
+      why_combined(why_parts(COUNTS(rcounts), type, comm), type, op))
+FORMS(Reduce_scatter_block, reduce_scatter_block, COMBINE,
+      why_combined(why_equal_parts(count, type, why_ranks(comm)), type, op))
+FORMS(Scan, scan, COMBINE, why_combined(why_equal_parts(count, type, 1), type, op))

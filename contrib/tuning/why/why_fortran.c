@@ -146,11 +146,15 @@ SPELLED(END, mpi_session_finalize, (void *session, void *error), (session, error
 #define BCAST_PARAMETERS void *buffer, void *count, void *type, void *root,
 #define BCAST_ARGUMENTS buffer, count, type, root,
 
+#define SCATTER_PARAMETERS void *sbuf, void *rbuf, void *rcounts, void *type, void *op,
+#define SCATTER_ARGUMENTS sbuf, rbuf, rcounts, type, op,
+
 #define REDUCE_PARAMETERS COMBINE_PARAMETERS void *root,
 #define REDUCE_ARGUMENTS COMBINE_ARGUMENTS root,
 
 #define EQUAL_SHAPE why_equal_parts(INT(rcount), TYPE(rtype), why_ranks(handle))
-#define COMBINE_SHAPE why_combined(INT(count), TYPE(type), PMPI_Op_f2c(INT(op)))
+#define COMBINED(shape) why_combined(shape, TYPE(type), PMPI_Op_f2c(INT(op)))
+#define COMBINE_SHAPE COMBINED(why_equal_parts(INT(count), TYPE(type), 1))
 
 FORMS(allgather, EQUAL, EQUAL_SHAPE)
 FORMS(allgatherv, GATHER, why_parts(COUNTS(rcounts), TYPE(rtype), handle))
@@ -165,4 +169,7 @@ FORMS(exscan, COMBINE, COMBINE_SHAPE)
 FORMS(neighbor_alltoallw, EXCHANGE,
       why_typed_parts(COUNTS(rcounts), NULL, rtype, why_neighbors(handle)))
 FORMS(reduce, REDUCE, COMBINE_SHAPE)
+FORMS(reduce_scatter, SCATTER, COMBINED(why_parts(COUNTS(rcounts), TYPE(type), handle)))
+FORMS(reduce_scatter_block, COMBINE,
+      COMBINED(why_equal_parts(INT(count), TYPE(type), why_ranks(handle))))
 FORMS(scan, COMBINE, COMBINE_SHAPE)

@@ -101,9 +101,8 @@ static bool is_of_mpi(MPI_Op op)
 }
 
 /* Sums of short integers may saturate, as those of Open MPI's op/avx do. */
-why_shape_t why_combined(MPI_Count count, MPI_Datatype type, MPI_Op op)
+why_shape_t why_combined(why_shape_t shape, MPI_Datatype type, MPI_Op op)
 {
-    why_shape_t shape = why_equal_parts(count, type, 1);
     const about_t *known = about(type);
 
     shape.order_matters = !is_of_mpi(op) || is_rounded(known->name)

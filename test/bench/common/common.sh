@@ -125,7 +125,7 @@ build_exchanges() {
 
 build_fold() {
     build_harness fold "$BENCH_SRC"/worringer/fold_*.c "$BENCH_SRC"/kandalla/by_leaders.c \
-        -I"$BENCH_SRC"/kandalla
+        "$BENCH_SRC"/traff/agv_dist.c -I"$BENCH_SRC"/kandalla -I"$BENCH_SRC"/traff
 }
 
 # build_plans PROGRAM SOURCE...: builds it with the component's plans, without MPI.

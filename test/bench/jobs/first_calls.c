@@ -39,7 +39,7 @@ static bench_world_t world; /* rank and size alone */
 
 static const struct row_t {
     const char *name;
-    const char *dist; /* of a gather */
+    const char *dist; /* of a gather, or a reduce-scatter */
     fold_coll_t coll; /* of others */
     fold_value_t value;
 } rows[] = {
@@ -51,6 +51,9 @@ static const struct row_t {
     {"allreduce_double", NULL, FOLD_ALLREDUCE, FOLD_DOUBLE},
     {"reduce_double", NULL, FOLD_REDUCE, FOLD_DOUBLE},
     {"scan_int", NULL, FOLD_SCAN, FOLD_INT},
+    {"scatter_regular", "regular", FOLD_REDUCE_SCATTER, FOLD_INT},
+    {"scatter_zipf", "zipf", FOLD_REDUCE_SCATTER, FOLD_INT},
+    {"scatter_double", "regular", FOLD_REDUCE_SCATTER, FOLD_DOUBLE},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -141,10 +144,11 @@ static void measure(const char *word, int calls)
         refuse(word);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    if (NULL != row->dist) {
+    if (NULL != row->dist && FOLD_REDUCE_SCATTER != row->coll) {
         gather(row->dist, bytes, calls, comm, seconds, wrong);
     } else {
-        const fold_problem_t problem = {row->coll, bytes, row->value, 0};
+        const fold_problem_t problem = {row->coll, bytes, row->value, 0,
+                                        row->dist};
         fold(&problem, calls, comm, seconds, wrong);
     }
     MPI_Comm_free(&comm);

@@ -10,7 +10,7 @@
 
 /**
  * @file
- * fold: times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce and
+ * fold: times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce, MPI_Reduce_scatter and
  * MPI_Allgather, with the harness of bench.h.
  *
  *   fold_main.c  the command line, rows
@@ -28,6 +28,7 @@ typedef enum {
     FOLD_SCAN,
     FOLD_EXSCAN,
     FOLD_ALLREDUCE,
+    FOLD_REDUCE_SCATTER,
     FOLD_ALLGATHER,
     FOLD_COLLS
 } fold_coll_t;
@@ -41,6 +42,7 @@ typedef struct fold_problem_t {
     size_t total;
     fold_value_t value;
     int root;
+    const char *dist; /**< of the parts of a reduce-scatter (agv_dist.h) */
 } fold_problem_t;
 
 typedef struct fold_data_t {
@@ -55,6 +57,8 @@ typedef struct fold_data_t {
     uint64_t call;     /**< makes the values of each sample different */
     uint64_t turn;     /**< of this call in its batch */
     uint64_t *weights; /**< [size] of the ranks' contributions to the sum */
+    int *counts;       /**< [size] elements of the parts of a reduce-scatter */
+    size_t first;      /**< element of the result with which this rank's part begins */
     unsigned char *send;
     size_t recv_size;
     unsigned char *recv; /**< with a guard behind it */
@@ -70,10 +74,11 @@ void fold_data_fill(fold_data_t *data, uint64_t call);
 /**
  * Bytes that the busiest link between nodes carries one way: m, of an allreduce
  * 2 m (n - 1) / n, and where an operation that does not commute goes both ways 2 m; of an
- * allgather the most that a node lacks. Of an allreduce a slow link may carry less than its
+ * allgather the most that a node lacks, and of a reduce-scatter the most that it gives to
+ * others, or gets. Of an allreduce a slow link may carry less than its
  * share, down to half of what is assumed here. 0: there is one node.
  */
-double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world);
+double fold_wire_bytes(const fold_data_t *data, const bench_world_t *world);
 /** The collective itself; MPI's code. */
 int fold_data_call(const fold_data_t *data, MPI_Comm comm);
 /** An allreduce as the paper's pipelines one after the other: MPI_Reduce, then MPI_Bcast. */

@@ -19,6 +19,7 @@
  * the first one of a rank grows by 1 from call to call of a batch.
  */
 
+#include "agv_dist.h"
 #include "fold.h"
 
 #include <stdlib.h>
@@ -162,6 +163,22 @@ static MPI_Datatype type_of(const fold_problem_t *problem)
     return FOLD_INT == problem->value ? MPI_INT32_T : MPI_DOUBLE;
 }
 
+/* Parts of the result for each rank; false: there is no memory, or no such distribution. */
+static bool cut_parts(fold_data_t *data, const bench_world_t *world)
+{
+    size_t *bytes = malloc((size_t) data->size * sizeof(*bytes));
+    const bool good = NULL != bytes
+                      && agv_dist_fill(data->problem.dist, data->size, world->node, data->length,
+                                       data->unit, bytes);
+
+    for (int r = 0; good && r < data->size; ++r) {
+        data->counts[r] = (int) (bytes[r] / data->unit);
+        data->first += r < data->rank ? (size_t) data->counts[r] : 0;
+    }
+    free(bytes);
+    return good;
+}
+
 bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
                       const bench_world_t *world)
 {
@@ -180,13 +197,16 @@ bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
         MPI_Op_create(multiply, 0, &data->op);
     }
     data->weights = calloc((size_t) data->size, sizeof(*data->weights));
+    data->counts = calloc((size_t) data->size, sizeof(*data->counts));
     data->send = malloc(problem->total);
     data->recv_size = problem->total;
     if (FOLD_ALLGATHER == problem->coll) {
         data->recv_size *= (size_t) data->size;
     }
     data->recv = malloc(data->recv_size + GUARD);
-    return NULL != data->weights && NULL != data->send && NULL != data->recv;
+    return NULL != data->weights && NULL != data->counts && NULL != data->send
+           && NULL != data->recv
+           && (FOLD_REDUCE_SCATTER != problem->coll || cut_parts(data, world));
 }
 
 void fold_data_free(fold_data_t *data)
@@ -196,6 +216,7 @@ void fold_data_free(fold_data_t *data)
         MPI_Op_free(&data->op);
     }
     free(data->weights);
+    free(data->counts);
     free(data->send);
     free(data->recv);
 }
@@ -229,6 +250,8 @@ int fold_data_call(const fold_data_t *data, MPI_Comm comm)
         return MPI_Scan(data->send, data->recv, count, data->type, data->op, comm);
     case FOLD_EXSCAN:
         return MPI_Exscan(data->send, data->recv, count, data->type, data->op, comm);
+    case FOLD_REDUCE_SCATTER:
+        return MPI_Reduce_scatter(data->send, data->recv, data->counts, data->type, data->op, comm);
     case FOLD_ALLGATHER:
         return MPI_Allgather(data->send, count, data->type, data->recv, count, data->type, comm);
     default:
@@ -285,8 +308,27 @@ static int most_lacking(const bench_world_t *world)
     return most;
 }
 
-double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world)
+/* Bytes of a reduce-scatter that some node must send, or receive. */
+static double most_scattered(const fold_data_t *data, const bench_world_t *world)
 {
+    double most = 0;
+
+    for (int i = 0; i < world->size; ++i) {
+        double own = 0;
+
+        for (int k = 0; k < world->size; ++k) {
+            own += world->node[k] == world->node[i] ? (double) data->counts[k] : 0;
+        }
+        const double others = (double) data->length - own;
+        most = own > most ? own : most;
+        most = others > most ? others : most;
+    }
+    return most * (double) data->unit;
+}
+
+double fold_wire_bytes(const fold_data_t *data, const bench_world_t *world)
+{
+    const fold_problem_t *problem = &data->problem;
     const double total = (double) problem->total, nodes = world->nodes;
     const bool matrix = FOLD_MATRIX == problem->value;
 
@@ -298,6 +340,8 @@ double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world
         return matrix ? 2.0 * total : 2.0 * total * (nodes - 1.0) / nodes;
     case FOLD_ALLGATHER:
         return total * most_lacking(world);
+    case FOLD_REDUCE_SCATTER:
+        return most_scattered(data, world);
     case FOLD_REDUCE:
         return matrix && is_between(world, problem->root) ? 2.0 * total : total;
     default:
@@ -307,22 +351,28 @@ double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world
 
 /* ---- the check */
 
-/* The elements of a buffer against those of `ranks` ranks from `first` on. */
-static bool same(const fold_data_t *data, const char *which, const unsigned char *buffer,
-                 int first, int ranks, char *error)
+/* Elements from `from` on of the vector, in a buffer, against those of ranks from `first` on. */
+static bool same_from(const fold_data_t *data, size_t from, size_t length, const char *which,
+                      const unsigned char *buffer, int first, int ranks, char *error)
 {
     const uint64_t weight = weight_of(data, first, ranks);
     unsigned char wanted[LARGEST] = {0};
 
-    for (size_t k = 0; k < data->length; ++k) {
-        fold_ranks(data, first, ranks, weight, k, wanted);
+    for (size_t k = 0; k < length; ++k) {
+        fold_ranks(data, first, ranks, weight, from + k, wanted);
         if (0 != memcmp(wanted, buffer + k * data->unit, data->unit)) {
             snprintf(error, BENCH_ERROR_LENGTH, "element %zu of %zu of the %s buffer is wrong", k,
-                     data->length, which);
+                     length, which);
             return false;
         }
     }
     return true;
+}
+
+static bool same(const fold_data_t *data, const char *which, const unsigned char *buffer,
+                 int first, int ranks, char *error)
+{
+    return same_from(data, 0, data->length, which, buffer, first, ranks, error);
 }
 
 static bool same_of_all(const fold_data_t *data, char *error)
@@ -369,6 +419,10 @@ bool fold_data_verify(const fold_data_t *data, char *error)
     }
     if (FOLD_ALLGATHER == data->problem.coll) {
         return same_of_all(data, error);
+    }
+    if (FOLD_REDUCE_SCATTER == data->problem.coll) {
+        return same_from(data, data->first, (size_t) data->counts[data->rank], "receive",
+                         data->recv, 0, ranks, error);
     }
     return 0 == ranks || same(data, "receive", data->recv, 0, ranks, error);
 }

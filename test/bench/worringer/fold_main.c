@@ -22,6 +22,7 @@ static struct {
     const char *total_list;
     const char *op;
     const char *root_word;
+    const char *dist;
 
     fold_value_t value;
     int colls[BENCH_MAX_WORDS]; /* fold_coll_t */
@@ -30,18 +31,22 @@ static struct {
     int root;
     fold_data_t data; /* of the row at hand */
     by_leaders_t groups[BENCH_MAX_ARMS];
-} fold = {.coll_list = "bcast", .total_list = "1M", .op = "sum", .root_word = "0"};
+} fold = {.coll_list = "bcast", .total_list = "1M", .op = "sum", .root_word = "0",
+          .dist = "regular"};
 
 static const char *const coll_names[FOLD_COLLS] = {"bcast",  "reduce",    "scan",
-                                                   "exscan", "allreduce", "allgather"};
+                                                   "exscan", "allreduce", "reduce_scatter",
+                                                   "allgather"};
 
 /* ---- the command line */
 
 static const char own_options[]
-    = "  --coll LIST        of bcast, reduce, scan, exscan, allreduce, allgather [bcast]\n"
+    = "  --coll LIST        of bcast, reduce, scan, exscan, allreduce, reduce_scatter,\n"
+      "                     allgather                           [bcast]\n"
       "  --total LIST       bytes of a rank's contribution      [1M]\n"
       "  --op WHICH         sum (of doubles), isum (of ints), matrix (product of 2 x 2 uint32\n"
       "                     matrices, which does not commute)   [sum]\n"
+      "  --dist WHICH       how much each rank gets of a reduce_scatter, as of agv [regular]\n"
       "  --root WHICH       a rank, or inner: the one in the middle [0]\n"
       "  A batch of more than 1 is of allgather only.\n";
 
@@ -49,9 +54,10 @@ static const char arms[]
     = "  stock              Open MPI without our components\n"
       "  pipering           as a user without coll/mleader meets it\n"
       "  pipeline           forced: the pipeline (all but allreduce and allgather)\n"
+      "  rounds             forced: log2 rounds (all but scan and exscan)\n"
       "  ring, merged       forced: pipering's algorithms of allreduce\n"
       "  serial             an allreduce as the pipelines of MPI_Reduce, then of MPI_Bcast\n"
-      "  ring               forced: pipering's ring of allgather\n"
+      "  ring               forced: pipering's ring of allgather, reduce_scatter\n"
       "  mesh_trees, mesh_path, mesh_cycles\n"
       "                     forced: pipering's algorithms on a mesh, of bcast and reduce, of\n"
       "                     reduce and allreduce, of allreduce and allgather\n"
@@ -79,8 +85,11 @@ static const bench_kind_t kinds[]
        {"sm", BENCH_SM, 0, NULL, NULL},
        {"mleader", BENCH_MLEADER, 0, "allgather_algorithm=auto", "allgather"},
        {"pipering", BENCH_PIPERING, 0, "%s_algorithm=auto", NULL},
-       {"ring", BENCH_PIPERING, 0, "%s_algorithm=ring", "allreduce,allgather"},
-       {"pipeline", BENCH_PIPERING, 0, "%s_algorithm=pipeline", "bcast,reduce,scan,exscan"},
+       {"ring", BENCH_PIPERING, 0, "%s_algorithm=ring", "allreduce,allgather,reduce_scatter"},
+       {"rounds", BENCH_PIPERING, 0, "%s_algorithm=rounds",
+        "bcast,reduce,allreduce,allgather,reduce_scatter"},
+       {"pipeline", BENCH_PIPERING, 0, "%s_algorithm=pipeline",
+        "bcast,reduce,scan,exscan,reduce_scatter"},
        {"merged", BENCH_PIPERING, 0, "%s_algorithm=merged", "allreduce"},
        {"serial", BENCH_PIPERING, SERIAL, "reduce_algorithm=pipeline:bcast_algorithm=pipeline",
         "allreduce"},
@@ -98,6 +107,7 @@ static const bench_option_t options[] = {{"--coll", &fold.coll_list, NULL, 0.0, 
                                          {"--total", &fold.total_list, NULL, 0.0, NULL},
                                          {"--op", &fold.op, NULL, 0.0, NULL},
                                          {"--root", &fold.root_word, NULL, 0.0, NULL},
+                                         {"--dist", &fold.dist, NULL, 0.0, NULL},
                                          {NULL, NULL, NULL, 0.0, NULL}};
 
 /* ---- rows */
@@ -160,7 +170,8 @@ static bool prepare(bench_t *bench, char *error)
                                                 : FOLD_DOUBLE;
     if (0 > colls || FOLD_COLLS < colls) {
         snprintf(error, BENCH_ERROR_LENGTH,
-                 "--coll %s: expected some of bcast, reduce, scan, exscan, allreduce, allgather",
+                 "--coll %s: expected some of bcast, reduce, scan, exscan, allreduce, "
+                 "reduce_scatter, allgather",
                  fold.coll_list);
     } else if (0 > fold.total_count) {
         snprintf(error, BENCH_ERROR_LENGTH,
@@ -199,11 +210,11 @@ static double least_rate(const bench_t *bench)
 }
 
 /* Seconds that the busiest link needs; 0: unknown. */
-static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
+static double wire_limit(const bench_t *bench)
 {
     const double rate = least_rate(bench);
 
-    return 0.0 < rate ? fold_wire_bytes(problem, &bench->world) / rate : 0.0;
+    return 0.0 < rate ? fold_wire_bytes(&fold.data, &bench->world) / rate : 0.0;
 }
 
 /* ---- what the harness calls */
@@ -227,10 +238,13 @@ static bool make_groups(const bench_t *bench)
 
 static bool begin_row(bench_t *bench, int row)
 {
-    const fold_problem_t problem = {coll_of(row), total_of(row), fold.value, fold.root};
+    const fold_problem_t problem = {coll_of(row), total_of(row), fold.value, fold.root, fold.dist};
 
-    bench->limit = wire_limit(bench, &problem);
-    return fold_data_create(&fold.data, &problem, &bench->world) && make_groups(bench);
+    if (!fold_data_create(&fold.data, &problem, &bench->world)) {
+        return false;
+    }
+    bench->limit = wire_limit(bench);
+    return make_groups(bench);
 }
 
 static void end_row(void)
@@ -295,7 +309,7 @@ int main(int argc, char **argv)
     static const bench_program_t program
         = {.name = "fold",
            .purpose = "Times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce,\n"
-                      "MPI_Allgather, checks every result.",
+                      "MPI_Reduce_scatter, MPI_Allgather, checks every result.",
            .own_options = own_options,
            .arms = arms,
            .columns = "coll\ttotal\top\troot",

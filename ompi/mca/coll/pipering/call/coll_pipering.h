@@ -18,7 +18,7 @@
  *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
  *                 streams (how fast they are), registry (a row for each algorithm), choice, and a
  *                 plan of each: ring, rounds, chain
- *     engine      the one pipeline; gathers in rounds (a plan of the schedule engine); staging;
+ *     engine      the one pipeline; calls in rounds (plans of the schedule engine); staging;
  *                 arena and fifo (ring buffers), copy, nodes, clock
  *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
  *
@@ -77,6 +77,9 @@ mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t 
     MCA_COLL_PIPERING_FORMS_OF(EACH, scan, MCA_COLL_PIPERING_ALWAYS)             \
     MCA_COLL_PIPERING_FORMS_OF(EACH, exscan, MCA_COLL_PIPERING_ALWAYS)           \
     MCA_COLL_PIPERING_FORMS_OF(EACH, allreduce, MCA_COLL_PIPERING_ALWAYS)        \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, reduce_scatter, MCA_COLL_PIPERING_ALWAYS)   \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, reduce_scatter_block,                       \
+                               MCA_COLL_PIPERING_ALWAYS)                         \
     MCA_COLL_PIPERING_FORMS_OF(EACH, barrier, MCA_COLL_PIPERING_ON_MESH)         \
     MCA_COLL_PIPERING_FORMS_OF(EACH, alltoall, MCA_COLL_PIPERING_ALWAYS)         \
     MCA_COLL_PIPERING_FORMS_OF(EACH, alltoallv, MCA_COLL_PIPERING_ALWAYS)        \

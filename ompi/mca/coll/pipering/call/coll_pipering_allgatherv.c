@@ -14,17 +14,6 @@
 
 #include "coll_pipering_calls.h"
 
-static inline size_t sum_of(mca_common_colltools_array_t counts, ompi_communicator_t *comm)
-{
-    const int p = ompi_comm_size(comm);
-    size_t sum = 0;
-
-    for (int r = 0; r < p; ++r) {
-        sum += (size_t) mca_common_colltools_entry(counts, (size_t) r);
-    }
-    return sum;
-}
-
 int mca_coll_pipering_allgatherv(const void *sbuf, mca_common_colltools_count_t scount,
                                  struct ompi_datatype_t *sdtype, void *rbuf,
                                  mca_common_colltools_counts_t rcounts,
@@ -39,7 +28,9 @@ int mca_coll_pipering_allgatherv(const void *sbuf, mca_common_colltools_count_t 
     if (sdtype == rdtype && MPI_IN_PLACE != sbuf
         && mca_common_colltools_entry(counts, 0) != mca_coll_pipering_last_count(&module->context)
         && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHERV,
-                                    mca_coll_pipering_bytes_of(sum_of(counts, comm), rdtype),
+                                    mca_coll_pipering_bytes_of(mca_coll_pipering_sum_of(counts,
+                                                                                  comm),
+                                                               rdtype),
                                     comm, module)) {
         return module->below.coll_allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
                                              comm, module->below.coll_allgatherv_module);

@@ -82,6 +82,19 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
     return true;
 }
 
+/** Sum of the counts of all ranks. */
+static inline size_t mca_coll_pipering_sum_of(mca_common_colltools_array_t counts,
+                                              ompi_communicator_t *comm)
+{
+    const int p = ompi_comm_size(comm);
+    size_t sum = 0;
+
+    for (int r = 0; r < p; ++r) {
+        sum += (size_t) mca_common_colltools_entry(counts, (size_t) r);
+    }
+    return sum;
+}
+
 /** Bytes of so many elements. */
 static inline size_t mca_coll_pipering_bytes_of(size_t count, struct ompi_datatype_t *dtype)
 {
@@ -140,6 +153,7 @@ typedef struct mca_coll_pipering_reduction_t {
     const void *sbuf;
     void *rbuf;
     mca_common_colltools_count_t count;
+    mca_common_colltools_array_t counts; /**< of each rank, or none: count */
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op;
     int root;

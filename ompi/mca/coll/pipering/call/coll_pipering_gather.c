@@ -36,17 +36,11 @@ static mca_coll_pipering_sizes_t sizes_of(const mca_coll_pipering_gather_t *gath
     return sizes;
 }
 
-static size_t total_of(const mca_coll_pipering_sizes_t *sizes)
+static size_t total_of(const mca_coll_pipering_sizes_t *sizes, ompi_communicator_t *comm)
 {
-    size_t elements = 0;
-
-    if (NULL == sizes->counts.at) {
-        return (size_t) sizes->parts * sizes->count * sizes->scale;
-    }
-    for (int r = 0; r < sizes->parts; ++r) {
-        elements += (size_t) mca_common_colltools_entry(sizes->counts, (size_t) r);
-    }
-    return elements * sizes->scale;
+    return sizes->scale
+           * (NULL == sizes->counts.at ? (size_t) sizes->parts * sizes->count
+                                       : mca_coll_pipering_sum_of(sizes->counts, comm));
 }
 
 /* The plan of the last call, if that had the same counts. No other pass over counts is made. */
@@ -134,7 +128,7 @@ int mca_coll_pipering_gather(mca_coll_pipering_gather_t *gather,
                                                  .count = (size_t) gather->scount};
     }
     mca_coll_pipering_plan_t *recalled = recall(&call);
-    call.total = NULL == recalled ? total_of(&call.sizes) : recalled->total;
+    call.total = NULL == recalled ? total_of(&call.sizes, context->comm) : recalled->total;
 
     const int rc = mca_coll_pipering_serve(&call, module, recalled, request);
     if (NULL != recalled) {

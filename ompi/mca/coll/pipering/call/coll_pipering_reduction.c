@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * What reductions and scans share: from their arguments to a call.
+ * What reductions, reduce-scatters and scans share: from their arguments to a call.
  */
 
 #include "coll_pipering_calls.h"
@@ -44,12 +44,15 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
     const bool in_place = MPI_IN_PLACE == reduction->sbuf;
+    ompi_communicator_t *comm = module->context.comm;
+    const int parts = mca_coll_pipering_scatters_result(collective) ? ompi_comm_size(comm) : 1;
     mca_coll_pipering_call_t call = {.context = &module->context,
                                      .collective = collective,
                                      .form = form,
-                                     .sizes = {.count = (size_t) reduction->count,
+                                     .sizes = {.counts = reduction->counts,
+                                               .count = (size_t) reduction->count,
                                                .scale = 1,
-                                               .parts = 1},
+                                               .parts = parts},
                                      .root = reduction->root,
                                      .op = reduction->op,
                                      .order_matters = !mca_coll_pipering_adds_addends(
@@ -63,6 +66,7 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                               .single = true},
                                      .recv = {.buffer = reduction->rbuf,
                                               .type = reduction->dtype,
+                                              .counts = reduction->counts,
                                               .single = true}};
 
     if (mca_coll_pipering_is_fixed(collective)) {
@@ -72,6 +76,9 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
         }
     }
     ompi_datatype_type_size(reduction->dtype, &call.sizes.unit);
-    call.total = call.sizes.count * call.sizes.unit;
+    call.total = call.sizes.unit
+                 * (NULL == call.sizes.counts.at ? (size_t) parts * call.sizes.count
+                                                 : mca_coll_pipering_sum_of(call.sizes.counts,
+                                                                            comm));
     return mca_coll_pipering_serve(&call, module, NULL, request);
 }

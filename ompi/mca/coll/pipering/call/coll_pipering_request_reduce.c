@@ -15,6 +15,8 @@
  *     scan, exscan   the same along the chain of ranks, results kept everywhere
  *     allreduce      two pipelines: a reduction, and what spreads its results, each
  *                    block as soon as it is there
+ *     reduce_scatter elements around the ring, or in two pipelines along the line of ranks, of
+ *                    which the second one goes on with what the first one has made
  *
  * An algorithm in rounds has a schedule in place of pipelines (coll_pipering_request_schedule.c).
  */
@@ -31,11 +33,19 @@ static bool is_scan(const mca_coll_pipering_request_t *request)
     return MCA_COLL_PIPERING_SCAN == request->call.collective || is_exclusive(request);
 }
 
+/* Whether each rank gets a part of the results alone. */
+static bool is_scatter(const mca_coll_pipering_request_t *request)
+{
+    return mca_coll_pipering_scatters_result(request->call.collective);
+}
+
 /* Whether the results that this rank makes are for its user. */
 static bool keeps_results(const mca_coll_pipering_request_t *request)
 {
+    const int me = ompi_comm_rank(request->super.comm);
+
     return is_scan(request) || request->plan->row->scatters
-           || request->call.root == ompi_comm_rank(request->super.comm);
+           || (is_scatter(request) ? 0 < request->plan->all.bytes[me] : request->call.root == me);
 }
 
 /* What this rank does with values that come in. */
@@ -45,15 +55,19 @@ static void aim_combine(mca_coll_pipering_request_t *request)
     mca_coll_pipering_combine_args_t *combine = &request->combine;
     const bool both = MCA_COLL_PIPERING_ALLREDUCE == request->call.collective;
     const bool result = keeps_results(request);
+    const bool scatters = plan->row->scatters || is_scatter(request);
 
     combine->any_order = !request->key.ordered && !is_scan(request);
     combine->op = request->call.op;
     combine->own = &request->call.send;
     combine->result = result ? &request->call.recv : NULL;
-    combine->scratch = (both || result) && !request->call.in_place ? &request->call.recv : NULL;
-    combine->keep = plan->row->scatters ? ompi_comm_rank(request->super.comm) : 0;
-    combine->in_place = request->call.in_place;
+    combine->scratch = (both || result) && !request->call.in_place && !is_scatter(request)
+                           ? &request->call.recv
+                           : NULL;
+    combine->keep = scatters ? ompi_comm_rank(request->super.comm) : 0;
+    combine->in_place = request->call.in_place && !is_scatter(request);
     combine->exclusive = is_exclusive(request);
+    combine->part = is_scatter(request);
 }
 
 /* A pipeline that reduces; a rank that is the first, or only takes results, combines nothing. */
@@ -103,7 +117,14 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
     const mca_coll_pipering_plan_t *plan = request->plan;
 
     measure_elements(request);
-    int rc = mca_coll_pipering_staging_begin(&request->staging, request->call.sizes.count,
+    const size_t all = plan->total / request->unit.size;
+    const size_t mine = is_scatter(request)
+                            ? plan->all.bytes[ompi_comm_rank(request->super.comm)]
+                            : all;
+    const bool apart = is_scatter(request) && !mca_coll_pipering_in_rounds(plan->row);
+
+    int rc = mca_coll_pipering_staging_begin(&request->staging,
+                                             (mca_coll_pipering_elements_t){all, mine, apart},
                                              &request->call.send,
                                              has_result(request) ? &request->call.recv : NULL);
     if (OMPI_SUCCESS != rc) {
@@ -113,9 +134,13 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
         return mca_coll_pipering_request_schedule(request);
     }
     aim_combine(request);
+    if (plan->row->scatters || is_scatter(request)) {
+        request->call.send.starts = plan->starts;
+        request->call.send.single = false;
+    }
     if (plan->row->scatters) {
-        request->call.send.starts = request->call.recv.starts = plan->starts;
-        request->call.send.single = request->call.recv.single = false;
+        request->call.recv.starts = plan->starts;
+        request->call.recv.single = false;
     }
     for (int i = 0; i < plan->pipes && OMPI_SUCCESS == rc; ++i) {
         rc = mca_coll_pipering_request_add(request, plan->route[i].reduces

@@ -12,13 +12,14 @@
  * The schedules of calls in rounds: what the algorithm of each such row of the registry is given
  * of a request.
  *
- *     rounds       a gather in rounds of groups of ranks
+ *     rounds       a gather, or a reduction, in rounds of groups of ranks
  *     mesh_lines   a reduction along the lines of a mesh
  */
 
 #include "coll_pipering_request.h"
 
 #include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_reduce_rounds.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 typedef mca_coll_pipering_request_t request_t;
@@ -27,10 +28,34 @@ typedef mca_coll_pipering_request_t request_t;
  * hears nothing from. */
 #define SYNCHRONOUS_EVERY 16
 
-static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t **made)
+static int make_reduction(const request_t *request, bool synchronous,
+                          mca_coll_pipering_scheduled_t **made)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    opal_atomic_int64_t *begun = &request->call.context->gathers;
+    const mca_coll_pipering_reduce_rounds_args_t args
+        = {.caller = &request->caller,
+           .grid = &plan->grid,
+           .slots = &plan->slots,
+           .starts = plan->starts,
+           .spreads = MCA_COLL_PIPERING_ALLREDUCE == request->call.collective,
+           .in = plan->in.blocks,
+           .out = plan->out.blocks,
+           .op = request->call.op,
+           .type = request->unit.type,
+           .size = request->unit.size,
+           .extent = request->unit.extent,
+           .send = request->call.send.buffer,
+           .recv = request->call.recv.buffer,
+           .synchronous = synchronous,
+           .tag = request->tag};
+
+    return mca_coll_pipering_reduce_rounds_new(&args, made);
+}
+
+static int make_gather(const request_t *request, bool synchronous,
+                       mca_coll_pipering_scheduled_t **made)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
     const mca_coll_pipering_rounds_args_t args
         = {.caller = &request->caller,
            .grid = &plan->grid,
@@ -41,15 +66,24 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
            .out = plan->out.blocks,
            .send = request->call.in_place ? NULL : &request->call.send,
            .recv = &request->call.recv,
-           .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
+           .synchronous = synchronous,
            .tag = request->tag};
 
-    mca_common_colltools_count(begun, 1);
     return mca_coll_pipering_rounds_new(&args, made);
 }
 
+static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t **made)
+{
+    opal_atomic_int64_t *begun = &request->call.context->in_rounds;
+    const bool synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY;
+
+    mca_common_colltools_count(begun, 1);
+    return NULL == request->call.op ? make_gather(request, synchronous, made)
+                                    : make_reduction(request, synchronous, made);
+}
+
 static int (*const make[])(const request_t *request, mca_coll_pipering_scheduled_t **made)
-    = {[MCA_COLL_PIPERING_ROUNDS] = make_gather,
+    = {[MCA_COLL_PIPERING_ROUNDS] = make_rounds,
        [MCA_COLL_PIPERING_MESH_LINES] = mca_coll_pipering_mesh_lines};
 
 int mca_coll_pipering_request_schedule(request_t *request)

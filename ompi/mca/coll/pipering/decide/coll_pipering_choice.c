@@ -163,7 +163,6 @@ static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t
                                                  mca_coll_pipering_below_t modules)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
-    const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
 
     return (mca_coll_pipering_below_call_t){
         .modules = modules,
@@ -176,7 +175,7 @@ static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t
         .root = plan->key.root,
         .total = plan->total,
         .unit = plan->key.sizes.unit,
-        .bytes = gathers ? plan->all.bytes : NULL,
+        .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
         .node_of = draft->node_of,
         .cost = cost,
         .combine = draft->combine,
@@ -261,9 +260,9 @@ static size_t bound_shown(const mca_coll_pipering_plan_t *plan, size_t block)
 {
     const size_t unit = plan->key.sizes.unit;
     const size_t most = plan->total / MCA_COLL_PIPERING_SHOWN_BLOCKS / unit * unit;
-    const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
 
-    return !gathers && MCA_COLL_PIPERING_SHOWN_BYTES <= plan->total && unit <= most && most < block
+    return 2 > plan->key.sizes.parts && MCA_COLL_PIPERING_SHOWN_BYTES <= plan->total
+                   && unit <= most && most < block
                ? most
                : block;
 }

@@ -35,7 +35,7 @@ typedef struct mca_coll_pipering_sizes_t {
     size_t count;
     size_t scale; /**< units in an element */
     size_t unit;  /**< bytes that must not be cut; 1 where data only moves */
-    int parts;    /**< p for a gather, else 1 */
+    int parts;    /**< p for a gather or a reduce-scatter, else 1 */
 } mca_coll_pipering_sizes_t;
 
 /** Units of contribution i. */
@@ -92,10 +92,10 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_reason_t reason; /**< MCA_COLL_PIPERING_TAKEN: this component serves it */
     const mca_coll_pipering_row_t *row; /**< the algorithm that serves it */
     size_t total;                      /**< bytes */
-    size_t largest;                    /**< contribution, in units */
-    int some;                          /**< the first rank that contributes anything */
-    mca_coll_pipering_places_t alone;  /**< a vector as one contribution; not of a gather */
-    mca_coll_pipering_places_t all;    /**< contributions of all ranks; of a gather, or a vector
+    size_t largest;                    /**< contribution or part, in units */
+    int some;                          /**< the first rank that has any of them */
+    mca_coll_pipering_places_t alone;  /**< a vector as one contribution, if it is one */
+    mca_coll_pipering_places_t all;    /**< contributions or parts of all ranks; also of a vector
                                             that may be scattered */
     mca_coll_pipering_ring_t ring;     /**< one of these two, which the algorithm goes by ... */
     size_t *bytes;                     /**< ... by rank, in units */
@@ -105,6 +105,7 @@ typedef struct mca_coll_pipering_plan_t {
     size_t block_size; /**< in units */
     unsigned window;
     mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of a call in rounds */
+    size_t *before;                   /**< likewise, units before each of them */
     mca_coll_pipering_grid_t grid;    /**< likewise ... */
     mca_coll_pipering_slots_t slots;  /**< ... and the slots of this rank */
     bool shared;               /**< links inside a node go through ring buffers */

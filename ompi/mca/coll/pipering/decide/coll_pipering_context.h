@@ -96,7 +96,7 @@ typedef struct mca_coll_pipering_context_t {
     mca_coll_pipering_machine_t machine; /**< ... of which the machine is this */
     int streams;       /**< calls that have shown it so far */
     uint32_t seen;     /**< picoseconds a byte, by this rank; 0: nothing yet */
-    opal_atomic_int64_t gathers; /**< in rounds, that have begun */
+    opal_atomic_int64_t in_rounds; /**< calls in rounds that have begun */
     enum {
         MCA_COLL_PIPERING_JOBS_UNKNOWN,
         MCA_COLL_PIPERING_JOBS_ONE,

@@ -10,7 +10,8 @@
 /**
  * @file
  * Plans of broadcasts, reductions and scans: along a chain, or, for an allreduce
- * whose operation commutes, scattered and gathered along a ring.
+ * whose operation commutes, scattered and gathered along a ring; and of reduce-scatters along the
+ * line of ranks, in their order.
  *
  * Blocks are of whole units, for a reduction cuts between elements; the model counts
  * in bytes.
@@ -26,7 +27,7 @@ static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *dr
 
 static bool combines(const mca_coll_pipering_draft_t *draft)
 {
-    return MCA_COLL_PIPERING_BCAST != key_of(draft)->collective;
+    return mca_coll_pipering_combines(key_of(draft)->collective);
 }
 
 static bool is_scan(const mca_coll_pipering_draft_t *draft)
@@ -94,15 +95,16 @@ static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
     return bytes < plan->key.sizes.unit ? 1 : bytes / plan->key.sizes.unit;
 }
 
-void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
+size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     const size_t given = mca_coll_pipering_given_block(draft);
     plan->block_size = units_of(plan, 0 < given ? given
                                                     : mca_coll_pipering_bound_block(draft, bytes));
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params,
-                                                   plan->block_size * plan->key.sizes.unit);
+    const size_t block = plan->block_size * plan->key.sizes.unit;
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params, block);
+    return block;
 }
 
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
@@ -118,13 +120,93 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
                                                        .combine =
                                                            combines(draft) ? draft->combine : 0,
                                                        .cost = draft->cost};
-    mca_coll_pipering_set_blocks(draft, mca_coll_pipering_chain_search(&problem));
-    const size_t block = plan->block_size * plan->key.sizes.unit;
+    const size_t block = mca_coll_pipering_set_blocks(draft,
+                                                      mca_coll_pipering_chain_search(&problem));
     plan->time = mca_coll_pipering_chain_time(&problem, block);
     plan->rounds = mca_coll_pipering_stages(
         (uint64_t) (problem.passes * (shape.across + shape.inside)),
         mca_coll_pipering_blocks(plan->total, block));
 }
+
+/* ---- along a line, in the order of ranks ---- */
+
+/* The ranks in their order, or the opposite one; what is on which node is not asked. */
+static void order_line(mca_coll_pipering_ring_t *line, int p, bool reversed)
+{
+    for (int x = 0; x < p; ++x) {
+        const int rank = reversed ? p - 1 - x : x;
+        line->rank[x] = rank;
+        line->position[rank] = x;
+    }
+    line->size = p;
+    line->nodes = 1;
+}
+
+/* Adds the bytes over a link between neighbours in both directions to what one node takes in. */
+static void add_link(const mca_coll_pipering_draft_t *draft, int from, int to, size_t bytes,
+                     size_t *most)
+{
+    size_t *in = &draft->sizes[draft->node_of[to]];
+
+    *in += draft->node_of[from] != draft->node_of[to] ? bytes : 0;
+    *most = *in > *most ? *in : *most;
+}
+
+/*
+ * Bytes that the busiest node takes in; of one node, its busiest rank. Over a link go the parts of
+ * all ranks behind it.
+ */
+static size_t busiest_bytes(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t unit = plan->key.sizes.unit;
+    size_t most = 0, before = 0;
+
+    for (int r = 0; r < draft->ranks; ++r) {
+        draft->sizes[r] = 0;
+    }
+    for (int r = 1; r < draft->ranks; ++r) {
+        before += plan->all.bytes[r - 1] * unit;
+        add_link(draft, r - 1, r, plan->total - before, &most);
+        add_link(draft, r, r - 1, before, &most);
+    }
+    return 0 < most ? most : plan->total + plan->largest * unit;
+}
+
+void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t part = plan->largest * plan->key.sizes.unit;
+    mca_coll_pipering_chain_problem_t problem
+        = {.shape = mca_coll_pipering_chain_scan_shape(draft->node_of, draft->ranks,
+                                                       draft->order_scratch),
+           .bytes = busiest_bytes(draft),
+           .passes = 1,
+           .combine = draft->combine,
+           .cost = draft->cost};
+
+    problem.shape.load = 1;
+    mca_coll_pipering_place(plan, &plan->all);
+    order_line(&plan->ring, draft->ranks, false);
+    order_line(&plan->by_node, draft->ranks, true);
+    plan->pipes = 2;
+    const size_t best = mca_coll_pipering_chain_search(&problem);
+    const size_t given = mca_coll_pipering_set_blocks(draft, best < part ? best : part);
+    const size_t block = given < part ? given : part;
+    plan->time = mca_coll_pipering_chain_time(&problem, block);
+    plan->rounds = mca_coll_pipering_stages((uint64_t) (draft->ranks - 1),
+                                            mca_coll_pipering_blocks(plan->total, block));
+}
+
+void mca_coll_pipering_route_line_both(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_route_line(&plan->route[0], &plan->ring, draft->me, -1);
+    mca_coll_pipering_route_line(&plan->route[1], &plan->by_node, draft->me, 0);
+}
+
+/* ---- around a ring ---- */
 
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
 {
@@ -164,9 +246,15 @@ static int count_least(const mca_coll_pipering_ring_t *ring)
     return least;
 }
 
+bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft)
+{
+    return !key_of(draft)->ordered;
+}
+
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft)
 {
-    return !key_of(draft)->ordered && draft->plan->largest >= (size_t) draft->ranks;
+    return mca_coll_pipering_can_reorder(draft)
+           && draft->plan->largest >= (size_t) draft->ranks;
 }
 
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
@@ -184,8 +272,8 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
                                                              .combine = draft->combine,
                                                              .cost = draft->cost};
 
-    mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
-    const size_t block = plan->block_size * plan->key.sizes.unit;
+    const size_t block = mca_coll_pipering_set_blocks(
+        draft, mca_coll_pipering_ring_allreduce_search(&ring));
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
                    * mca_coll_pipering_blocks(ring.bytes, block);

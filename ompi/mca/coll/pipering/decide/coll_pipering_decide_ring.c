@@ -9,7 +9,8 @@
  */
 /**
  * @file
- * Plans of gathers along the ring: its order, the block size, and what the model says of both.
+ * Plans of gathers and reduce-scatters along the ring: its order, the block size, and what the
+ * model says of both. A reduction is cut between elements; the model counts in bytes.
  */
 
 #include "coll_pipering_draft.h"
@@ -22,7 +23,7 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool
                            | (empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
 
     for (int r = 0; r < plan->ring.size; ++r) {
-        draft->blocks[r] = mca_coll_pipering_blocks(plan->bytes[r], block_size);
+        draft->blocks[r] = mca_coll_pipering_blocks(draft->sizes[r], block_size);
     }
     mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks, flags,
                             draft->order_scratch);
@@ -54,20 +55,28 @@ void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place(plan, &plan->all);
     plan->pipes = 1;
+    for (int r = 0; r < plan->ring.size; ++r) {
+        draft->sizes[r] = plan->bytes[r] * plan->key.sizes.unit;
+    }
     draft->problem.ring = &plan->ring;
-    draft->problem.bytes = plan->bytes;
+    draft->problem.bytes = draft->sizes;
     draft->problem.cost = draft->cost;
-    order_ring(draft, plan->largest, false);
-    plan->block_size = choose_block_size(draft);
-    order_ring(draft, plan->block_size, true);
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->block_size);
-    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->block_size);
-    plan->time = mca_coll_pipering_time(&draft->problem, plan->block_size);
+    draft->problem.reduces = mca_coll_pipering_scatters_result(plan->key.collective);
+    draft->problem.combine = draft->problem.reduces ? draft->combine : 0;
+    order_ring(draft, plan->largest * plan->key.sizes.unit, false);
+    const size_t block = mca_coll_pipering_set_blocks(draft, choose_block_size(draft));
+    order_ring(draft, block, true);
+    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, block);
+    plan->time = mca_coll_pipering_time(&draft->problem, block);
 }
 
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
+    if (mca_coll_pipering_scatters_result(plan->key.collective)) {
+        mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
+    } else {
+        mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
+    }
 }

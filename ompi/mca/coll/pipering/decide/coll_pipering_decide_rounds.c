@@ -9,7 +9,9 @@
  */
 /**
  * @file
- * Plans of gathers in log2 p rounds; a broadcast is one to which the root alone contributes.
+ * Plans of calls in log2 p rounds: gathers, of which a broadcast is one to which the root alone
+ * contributes; and the same rounds backwards, which are a reduce-scatter, or a reduction if the
+ * root alone gets results. An allreduce is a reduce-scatter of equal parts and a gather of them.
  *
  * Where few contributions are far larger than the others, ranks pass them on in few rounds, or share
  * them out among neighbours first; a ring passes them from rank to rank. The paper looks for such
@@ -35,18 +37,37 @@ static size_t worth_packing(const mca_coll_pipering_draft_t *draft)
                : largest;
 }
 
-/* Modelled time with so many groups, which become those of the plan. */
+static bool reduces(const mca_coll_pipering_draft_t *draft)
+{
+    return mca_coll_pipering_combines(draft->plan->key.collective);
+}
+
+static bool spreads(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
+}
+
+/*
+ * Modelled time with so many groups, which become those of the plan, in bytes. All values of a
+ * reduction are packed, as they lie in slots of their own.
+ */
 static double time_with(const mca_coll_pipering_draft_t *draft, int groups)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
+                                                .copy = draft->combine,
+                                                .combine = reduces(draft) ? draft->combine : 0,
+                                                .cost = draft->cost,
+                                                .scratch = draft->problem.scratch};
 
-    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups,
-                                worth_packing(draft));
-    const mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
-                                                      .copy = draft->combine,
-                                                      .cost = draft->cost,
-                                                      .scratch = draft->problem.scratch};
-    return mca_coll_pipering_grid_time(&problem);
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, draft->sizes, plan->before, groups,
+                                reduces(draft) ? SIZE_MAX : worth_packing(draft));
+    double time = mca_coll_pipering_grid_time(&problem);
+    if (spreads(draft)) {
+        problem.copy = problem.combine = 0;
+        time += mca_coll_pipering_grid_time(&problem);
+    }
+    return time;
 }
 
 /* Modelled times are alike. */
@@ -85,26 +106,45 @@ static int choose_groups(const mca_coll_pipering_draft_t *draft)
 
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
 {
-    return draft->plan->total <= draft->plan->key.params.rounds_max_total;
+    return draft->plan->total <= draft->plan->key.params.rounds_max_total
+           && mca_coll_pipering_can_reorder(draft);
+}
+
+/* What each rank contributes, or gets of the result; of an allreduce, makes. */
+static void place_parts(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    if (spreads(draft)) {
+        (void) mca_coll_pipering_place_chunks(plan, draft->ranks);
+    }
+    mca_coll_pipering_place(plan, &plan->all);
+    for (int r = 0; r < draft->ranks; ++r) {
+        draft->blocks[r] = 1;
+        if (!spreads(draft) && 2 > plan->key.sizes.parts) {
+            plan->bytes[r] = r == plan->key.root ? plan->largest : 0;
+            plan->starts[r] = 0;
+        }
+        draft->sizes[r] = plan->bytes[r] * plan->key.sizes.unit;
+    }
 }
 
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_place(plan, &plan->all);
-    for (int r = 0; r < draft->ranks; ++r) {
-        draft->blocks[r] = 1;
-        if (MCA_COLL_PIPERING_BCAST == plan->key.collective) {
-            plan->bytes[r] = r == plan->key.root ? plan->total : 0;
-        }
-    }
+    place_parts(draft);
     mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     plan->ring = plan->by_node;
     plan->pipes = 0;
     plan->time = time_with(draft, choose_groups(draft));
-    plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
+    if (reduces(draft)) { /* cut between elements */
+        mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->before,
+                                    plan->grid.groups, SIZE_MAX);
+    }
+    plan->rounds = (spreads(draft) ? 2 : 1)
+                   * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;
     plan->block_size = plan->largest;
 }
@@ -128,18 +168,21 @@ static size_t add_span(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_s
     return bytes;
 }
 
-/* What is given and taken before the rounds, each piece a message. */
-static void count_evening(mca_coll_pipering_draft_t *draft)
+/* What is given and taken before the rounds, each piece a message; bytes given to other nodes. */
+static size_t count_evening(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_slots_t *slots = &plan->slots;
+    size_t out_to_network = 0;
 
     for (int lane = 0; lane < plan->grid.lanes; ++lane) {
         const mca_coll_pipering_piece_t *piece = mca_coll_pipering_grid_given(&plan->grid, slots,
                                                                               draft->me, lane);
         if (NULL != piece) {
+            const int to = mca_coll_pipering_grid_member(&plan->grid, draft->me, lane);
             mca_coll_pipering_add_volume(&plan->out,
                                          (mca_coll_pipering_volume_t){1, piece->bytes});
+            out_to_network += draft->node_of[to] != draft->node_of[draft->me] ? piece->bytes : 0;
         }
     }
     for (int i = slots->first[slots->own.first];
@@ -152,21 +195,50 @@ static void count_evening(mca_coll_pipering_draft_t *draft)
                                          : 0;
         }
     }
+    return out_to_network;
+}
+
+/* Backwards what goes out comes in. */
+static void turn_back(mca_coll_pipering_draft_t *draft, size_t out_to_network)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_volume_t out = plan->out;
+    const size_t unit = plan->key.sizes.unit;
+
+    plan->out = plan->in;
+    plan->in = out;
+    if (spreads(draft)) {
+        mca_coll_pipering_add_volume(&plan->in, plan->out);
+        plan->out = plan->in;
+        out_to_network += plan->in_from_network;
+    }
+    plan->in_from_network = out_to_network * unit;
+    plan->in.bytes *= unit;
+    plan->out.bytes *= unit;
 }
 
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
+    size_t out_to_network = 0;
 
     mca_coll_pipering_grid_slots(&plan->grid, draft->me, &plan->slots);
-    count_evening(draft);
+    if (!spreads(draft)) {
+        out_to_network = count_evening(draft);
+    }
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
                                                                                   draft->me, k);
         const size_t in = add_span(plan, round.recv, &plan->in);
-        (void) add_span(plan, round.send, &plan->out);
+        const size_t out = add_span(plan, round.send, &plan->out);
         if (draft->node_of[round.from] != draft->node_of[draft->me]) {
             plan->in_from_network += in;
         }
+        if (draft->node_of[round.to] != draft->node_of[draft->me]) {
+            out_to_network += out;
+        }
+    }
+    if (reduces(draft)) {
+        turn_back(draft, out_to_network);
     }
 }

@@ -41,6 +41,7 @@ typedef struct mca_coll_pipering_draft_t {
     int fixed_groups;              /**< likewise, of a gather in rounds */
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
+    size_t *sizes;                       /**< [p] bytes of contributions or of parts of a vector */
     void *order_scratch;
 } mca_coll_pipering_draft_t;
 
@@ -78,11 +79,13 @@ static inline void mca_coll_pipering_add_volume(mca_coll_pipering_volume_t *sum,
 
 /* ---- plans of algorithms ---- */
 
-/** A gather along the ring, pipelined or in whole contributions (coll_pipering_decide_ring.c). */
+/** A gather, or a reduce-scatter, along the ring (coll_pipering_decide_ring.c). */
 void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
+/** Whether values may be combined in any order. */
+bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft);
 
-/** A gather in log2 p rounds (coll_pipering_decide_rounds.c). */
+/** A call in log2 p rounds (coll_pipering_decide_rounds.c). */
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
@@ -90,6 +93,10 @@ bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
+
+/** A reduce-scatter along the line of ranks, from both ends (coll_pipering_decide_chain.c). */
+void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_route_line_both(mca_coll_pipering_draft_t *draft);
 
 /** A vector that is scattered and gathered along a ring (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
@@ -107,8 +114,11 @@ void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
  */
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
 
-/** Cuts the vector into blocks of the bytes that a search found, or that the user wants. */
-void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);
+/**
+ * Cuts into blocks of the bytes that a search found, or that the user wants, but of whole units;
+ * their bytes.
+ */
+size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);
 
 /* ---- the choice (coll_pipering_choice.c) ---- */
 

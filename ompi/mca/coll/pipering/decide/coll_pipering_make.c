@@ -59,20 +59,23 @@ static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory
 }
 
 /*
- * Memory of a plan: routes; what each rank contributes, for a gather or a vector that may be
- * scattered, or only the root; of a call in rounds the ranks in the order of nodes, and its slots;
- * counts of its own.
+ * Memory of a plan: routes; what each rank contributes or gets, for a vector that may be scattered
+ * too, or only the root; of a call in rounds the ranks in the order of nodes, the bytes before
+ * each, and its slots; counts of its own.
  */
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)
 {
     const mca_coll_pipering_collective_row_t *row
         = mca_coll_pipering_collective_row(key->collective);
-    const size_t alone = row->gathers ? 0 : aligned(places_size(1));
-    const size_t all = row->gathers || row->scatters ? aligned(places_size(p)) : 0;
+    const bool parts = 1 < key->sizes.parts;
+    const size_t alone = parts ? 0 : aligned(places_size(1));
+    const size_t all = parts || row->scatters ? aligned(places_size(p)) : 0;
     const size_t by_node = row->rounds ? aligned(mca_coll_pipering_ring_size(p)) : 0;
     const size_t pieces = 2 * (size_t) p * sizeof(mca_coll_pipering_piece_t);
-    const size_t slots = row->rounds ? aligned(pieces + ((size_t) p + 1) * sizeof(int)) : 0;
+    const size_t slots = row->rounds ? aligned(pieces + (size_t) p * sizeof(size_t)
+                                               + ((size_t) p + 1) * sizeof(int))
+                                     : 0;
     const size_t counts = mca_common_colltools_array_bytes(key->sizes.counts, (size_t) p);
 
     int pipes, links;
@@ -96,7 +99,8 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
         mca_coll_pipering_ring_bind(&plan->by_node, p, memory);
         memory += by_node;
         plan->slots.piece = (mca_coll_pipering_piece_t *) memory;
-        plan->slots.first = (int *) (plan->slots.piece + 2 * (size_t) p);
+        plan->before = (size_t *) (plan->slots.piece + 2 * (size_t) p);
+        plan->slots.first = (int *) (plan->before + p);
         memory += slots;
     }
     plan->key = *key;
@@ -106,11 +110,11 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     return true;
 }
 
-/* The one pass over counts that a plan needs; those of a gather go where the ring finds them. */
+/* The one pass over counts that a plan needs; those of all ranks go where the ring finds them. */
 static void add_up(mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_sizes_t *sizes = &plan->key.sizes;
-    const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
+    const bool parts = 1 < sizes->parts;
     size_t units = 0;
 
     plan->largest = 0;
@@ -120,8 +124,9 @@ static void add_up(mca_coll_pipering_plan_t *plan)
         if (0 == units && 0 < size) {
             plan->some = i;
         }
-        if (gathers) {
+        if (parts) {
             plan->all.bytes[i] = size;
+            plan->all.starts[i] = units;
         }
         units += size;
         plan->largest = size > plan->largest ? size : plan->largest;
@@ -162,15 +167,18 @@ void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan)
 static bool take_scratch(mca_coll_pipering_draft_t *draft)
 {
     const size_t blocks = aligned((size_t) draft->ranks * sizeof(uint64_t));
+    const size_t sizes = aligned((size_t) draft->ranks * sizeof(size_t));
     const size_t ring = mca_coll_pipering_model_scratch(draft->ranks);
     const size_t below = mca_coll_pipering_below_scratch(draft->ranks);
     const size_t model = aligned(ring < below ? below : ring);
-    char *scratch = malloc(blocks + model + mca_coll_pipering_order_scratch(draft->ranks));
+    char *scratch = malloc(blocks + sizes + model
+                           + mca_coll_pipering_order_scratch(draft->ranks));
 
     draft->blocks = (uint64_t *) scratch;
     if (NULL != scratch) {
-        draft->problem.scratch = scratch + blocks;
-        draft->order_scratch = scratch + blocks + model;
+        draft->sizes = (size_t *) (scratch + blocks);
+        draft->problem.scratch = scratch + blocks + sizes;
+        draft->order_scratch = scratch + blocks + sizes + model;
     }
     return NULL != scratch;
 }

@@ -40,6 +40,8 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
                                  .fills = 8,
                                  .fills_loaded = 16},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
+                                  .scatters = true,
+                                  .rounds = true,
                                   .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                   .fills = 4,
                                   .fills_loaded = 4},
@@ -53,24 +55,38 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
                                   .fills_loaded = 8},
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
                                      .scatters = true,
+                                     .rounds = true,
                                      .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                      .rings = MCA_COLL_PIPERING_MESH_STREAMS,
                                      .fills = 4,
-                                     .fills_loaded = 4}};
+                                     .fills_loaded = 4},
+    [MCA_COLL_PIPERING_REDUCE_SCATTER] = {.name = {"reduce_scatter", "ireduce_scatter",
+                                                   "reduce_scatter_init"},
+                                          .rounds = true,
+                                          .chains = 1},
+    [MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK] = {.name = {"reduce_scatter_block",
+                                                         "ireduce_scatter_block",
+                                                         "reduce_scatter_block_init"},
+                                                .rounds = true,
+                                                .chains = 1}};
 
-/* Of each gather. */
 #define RING                                                                \
     .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
-    .pipes = 1, .links = 2,                                                 \
-    .help = "pipelined ring, whatever the size", .text = "pipelined ring",  \
+    .pipes = 1, .links = 2, .text = "pipelined ring",                       \
     .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
+#define GATHER RING, .help = "pipelined ring, whatever the size"
+
 #define ROUNDS                                                              \
     .algorithm = MCA_COLL_PIPERING_ROUNDS, .value = "rounds",               \
-    .help = "evened out inside groups of ranks, then in log2 rounds",       \
     .text = "rounds",                                                       \
     .plan = mca_coll_pipering_plan_rounds,                                  \
     .volumes = mca_coll_pipering_count_rounds,                              \
     .can = mca_coll_pipering_can_round
+#define FORWARDS ROUNDS,                                                    \
+    .help = "evened out inside groups of ranks, then in log2 rounds"
+#define BACKWARDS ROUNDS,                                                   \
+    .help = "in log2 rounds, backwards, then from groups of ranks to those whose it is; with an " \
+            "operation that does not commute: pipeline"
 
 #define PIPELINE                                                            \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
@@ -78,14 +94,25 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
     .plan = mca_coll_pipering_plan_chain, .route = mca_coll_pipering_route_chain
 
+/* Of a reduce-scatter. */
+#define LINE                                                                \
+    .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
+    .pipes = 2, .links = 1, .text = "pipeline",                             \
+    .help = "along the line of ranks from both ends, in their order, whatever the size", \
+    .plan = mca_coll_pipering_plan_line, .route = mca_coll_pipering_route_line_both
+#define SCATTER RING,                                                       \
+    .help = "around the ring; with an operation that does not commute: pipeline", \
+    .instead = MCA_COLL_PIPERING_PIPELINE, .can = mca_coll_pipering_can_reorder
+
 static const mca_coll_pipering_row_t rows[] = {
-    {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHERV, ROUNDS, .instead = MCA_COLL_PIPERING_RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHER, RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHER, ROUNDS, .instead = MCA_COLL_PIPERING_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, FORWARDS, .instead = MCA_COLL_PIPERING_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, FORWARDS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
-    {.collective = MCA_COLL_PIPERING_BCAST, ROUNDS, .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_BCAST, FORWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE, BACKWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
@@ -110,6 +137,19 @@ static const mca_coll_pipering_row_t rows[] = {
      .plan = mca_coll_pipering_plan_scatter,
      .route = mca_coll_pipering_route_around,
      .can = mca_coll_pipering_can_scatter},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     ROUNDS,
+     .help = "reduce-scatter, then allgather in log2 rounds each; with an operation that does not "
+             "commute: merged",
+     .instead = MCA_COLL_PIPERING_MERGED},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, LINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, SCATTER},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, BACKWARDS,
+     .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, LINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, SCATTER},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, BACKWARDS,
+     .instead = MCA_COLL_PIPERING_PIPELINE},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

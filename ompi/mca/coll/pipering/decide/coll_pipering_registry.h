@@ -49,7 +49,7 @@ typedef enum {
 typedef struct mca_coll_pipering_collective_row_t {
     const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
     bool gathers;  /**< each rank has a contribution, else a root or all have a vector */
-    bool scatters; /**< the vector may be scattered */
+    bool scatters; /**< the vector may be scattered, as one of the steps */
     bool rounds;   /**< it may go in rounds of groups of ranks */
     int chains, rings; /**< that messages may go along in one call and need tags of their own */
     int fills, fills_loaded; /**< on one node it pays from so many times the bytes that fill a chain

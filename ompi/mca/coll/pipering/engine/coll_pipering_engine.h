@@ -203,6 +203,7 @@ typedef struct mca_coll_pipering_combine_args_t {
     int keep;        /**< origin whose results are kept */
     bool in_place;   /**< result and own are one */
     bool exclusive;  /**< what is kept is what comes in, without own; for one link in, from below */
+    bool part;       /**< result has room for what is kept alone, which begins it */
 } mca_coll_pipering_combine_args_t;
 
 /** The step of a pipeline that reduces. */
@@ -233,7 +234,8 @@ typedef struct mca_coll_pipering_pipe_t {
     unsigned window;
     bool on_device; /**< the user's buffers are, or one of them */
     mca_coll_pipering_unit_t unit;
-    const struct mca_coll_pipering_pipe_t *gate; /**< makes our own blocks, NULL: they are there */
+    const struct mca_coll_pipering_pipe_t *gate; /**< makes our own blocks, NULL: they are there; of
+                                                      one that reduces, its last own values */
     ptrdiff_t slot_shift; /**< from a slot to where its first element stands */
     int error; /**< OMPI_SUCCESS, or what ended the pipeline */
     int channels;     /**< links, in and out, that are to be channels */
@@ -262,7 +264,8 @@ typedef struct mca_coll_pipering_pipe_args_t {
     const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
     const mca_coll_pipering_layout_t *recv; /**< NULL: nothing is delivered */
     const mca_coll_pipering_combine_args_t *combine; /**< NULL: blocks only pass */
-    const mca_coll_pipering_pipe_t *gate; /**< whose last results are our own blocks, NULL: none */
+    const mca_coll_pipering_pipe_t *gate; /**< whose last results, which it keeps, are our own
+                                               blocks, or values; NULL: none */
     int tag;          /**< of links whose tag is 0 by the route; those of others are below it */
     int collective;   /**< mca_coll_pipering_collective_t */
     size_t ring_buffer_size; /**< of links inside the node, 0: blocks go as messages there too */

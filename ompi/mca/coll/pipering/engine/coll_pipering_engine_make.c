@@ -172,7 +172,8 @@ static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
 static bool results_want_slots(const mca_coll_pipering_combine_t *combine)
 {
     return NULL != combine->args && NULL == combine->home
-           && (NULL == combine->args->result || combine->args->exclusive);
+           && (NULL == combine->args->result || combine->args->exclusive
+               || combine->args->part);
 }
 
 /*

@@ -297,12 +297,20 @@ int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
 
 /* ---- combining ---- */
 
-/* The next block of all links in. */
+/* Own blocks, the last of all, are what the pipeline before has made of own values. */
+static bool is_made_before(const mca_coll_pipering_pipe_t *pipe)
+{
+    return NULL != pipe->gate && pipe->combine.done >= pipe->combine.total - pipe->own->total;
+}
+
+/* The next block of all links in, and of the pipeline before. */
 static bool partners_are_there(const mca_coll_pipering_pipe_t *pipe)
 {
     const uint64_t k = pipe->combine.done;
 
-    if (k == pipe->combine.total) {
+    if (k == pipe->combine.total
+        || (is_made_before(pipe)
+            && pipe->own->arrived <= k - (pipe->combine.total - pipe->own->total))) {
         return false;
     }
     for (int i = 0; i < pipe->ins; ++i) {
@@ -323,7 +331,10 @@ static bool has_result_slot(const mca_coll_pipering_pipe_t *pipe)
         return true;
     }
     for (int i = 0; i < pipe->outs; ++i) {
-        reusable = mca_coll_pipering_at_most(reusable, pipe->sink[i].completed);
+        const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
+        reusable = sink->completed == sink->total
+                       ? reusable
+                       : mca_coll_pipering_at_most(reusable, sink->completed);
     }
     return combine->done - reusable < combine->slot_count;
 }
@@ -347,7 +358,7 @@ static void reduce_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering
 static char *reduce_block(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *block)
 {
     const mca_coll_pipering_combine_args_t *args = pipe->combine.args;
-    char *own = in_layout(pipe, args->own, block);
+    char *own = in_layout(pipe, is_made_before(pipe) ? args->result : args->own, block);
     char *result = mca_coll_pipering_result_place(pipe, pipe->combine.done, block);
 
     if (NULL != pipe->combine.home) {

@@ -46,27 +46,29 @@ static int put_copy(mca_coll_pipering_staged_t *staged, size_t count,
     return OMPI_SUCCESS;
 }
 
-int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging, size_t count,
+int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
+                                    mca_coll_pipering_elements_t elements,
                                     mca_coll_pipering_layout_t *send,
                                     mca_coll_pipering_layout_t *recv)
 {
     const bool in_place = NULL != recv && send->buffer == recv->buffer;
     int rc = OMPI_SUCCESS;
 
-    *staging = (mca_coll_pipering_staging_t){.count = count};
+    *staging = (mca_coll_pipering_staging_t){.count = elements.recv};
     if (is_on_device(send)) {
-        rc = put_copy(&staging->send, count, send);
+        rc = put_copy(&staging->send, elements.send, send);
         if (OMPI_SUCCESS == rc) {
-            rc = copy(send, count, send->buffer, staging->send.buffer);
+            rc = copy(send, elements.send, send->buffer, staging->send.buffer);
         }
-        if (OMPI_SUCCESS == rc && in_place) {
+        if (OMPI_SUCCESS == rc && in_place && !elements.apart) {
             staging->recv.used = true;
             staging->recv.buffer = recv->buffer;
             recv->buffer = send->buffer;
         }
     }
-    if (OMPI_SUCCESS == rc && NULL != recv && !in_place && is_on_device(recv)) {
-        rc = put_copy(&staging->recv, count, recv);
+    if (OMPI_SUCCESS == rc && NULL != recv
+        && (in_place ? elements.apart : is_on_device(recv))) {
+        rc = put_copy(&staging->recv, elements.recv, recv);
     }
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_staging_drop(staging, send, recv, false);

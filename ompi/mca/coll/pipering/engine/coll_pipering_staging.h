@@ -9,14 +9,15 @@
  */
 /**
  * @file
- * Reductions of data on a device: operations work on memory of the host, so that there they
- * get copies,
+ * Copies in the place of the users' buffers of a reduction. Operations work on memory of the host,
+ * so data on a device has copies there,
  *
  *     device    send                    recv
  *                 |  begin                ^  bring
  *     host        '---> pipelines --------'
  *
- * Each rank stages what it has on a device, and no other has to know.
+ * Each rank stages what it has on a device, and no other has to know. Results that would overwrite
+ * other values, which are still wanted, have one, too.
  *
  * Cost: memory for all elements of a staged buffer, and a copy of all before the first and
  * behind the last block.
@@ -38,15 +39,22 @@ typedef struct mca_coll_pipering_staged_t {
 
 typedef struct mca_coll_pipering_staging_t {
     mca_coll_pipering_staged_t send, recv;
-    size_t count; /**< elements of each */
+    size_t count; /**< elements of recv */
 } mca_coll_pipering_staging_t;
 
+/** Elements of both buffers. */
+typedef struct mca_coll_pipering_elements_t {
+    size_t send, recv;
+    bool apart; /**< if both are one buffer, results must not be there before the end */
+} mca_coll_pipering_elements_t;
+
 /**
- * Puts memory of the host in the place of buffers on a device: `send` with its `count`
- * elements, and `recv`, NULL where it means nothing on this rank. Both may have one
- * buffer. Where it fails (OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERROR) nothing has changed.
+ * Puts memory of the host in the place of buffers on a device: `send`, and `recv`, NULL where
+ * it means nothing on this rank. Both may have one buffer. Where it fails
+ * (OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERROR) nothing has changed.
  */
-int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging, size_t count,
+int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
+                                    mca_coll_pipering_elements_t elements,
                                     mca_coll_pipering_layout_t *send,
                                     mca_coll_pipering_layout_t *recv);
 

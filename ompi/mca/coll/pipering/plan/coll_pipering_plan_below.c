@@ -30,7 +30,8 @@
  * own. In a round all ranks start from where they stood before it.
  *
  * Cost: O(p log p). Limits: messages that share a port go in the order in which they are played;
- * what coll/han sets up in a first call is left out, and so are rules and variables of users.
+ * what coll/han sets up in a first call is left out, and so are rules and variables of users; its
+ * scatter is taken for coll/tuned's.
  *
  * Source: Open MPI 5.0.7 and 6.0.0rc2, coll_tuned_decision_fixed.c, coll_han_{bcast,reduce,
  * allreduce,allgather,gatherv}.c, coll/base's algorithms, nbc_ibcast.c, nbc_ireduce.c. Other modules: Thakur,
@@ -53,7 +54,10 @@ typedef mca_coll_pipering_link_cost_t link_t;
 #define SCAN MCA_COLL_PIPERING_SCAN
 #define EXSCAN MCA_COLL_PIPERING_EXSCAN
 #define ALLREDUCE MCA_COLL_PIPERING_ALLREDUCE
+#define REDUCE_SCATTER MCA_COLL_PIPERING_REDUCE_SCATTER
+#define REDUCE_SCATTER_BLOCK MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK
 #define GATHER MCA_COLL_PIPERING_COLLECTIVES /* to a root: a phase of coll/han's */
+#define SCATTER (MCA_COLL_PIPERING_COLLECTIVES + 1) /* from a root, after a reduction */
 
 /* A call that is being played. A port is the link of a node, or of a rank inside its node. */
 typedef struct {
@@ -336,6 +340,66 @@ static void play_halves(run_t *run, int how)
     }
 }
 
+/* The ranks that v of a power of two stands for, from this one on. */
+static int first_for(int v, int rest)
+{
+    return v < rest ? 2 * v : v + rest;
+}
+
+/* The first part that v of a power of two has after so many halvings, by its highest bits, or its
+ * lowest ones. */
+static int first_part(int power, int v, int halvings, bool mirrored)
+{
+    int first = 0;
+
+    for (int i = 0; mirrored && i < halvings; ++i) {
+        first += (v >> i & 1) * (power >> (i + 1));
+    }
+    return mirrored ? first : v & -(power >> halvings);
+}
+
+/*
+ * A reduce-scatter: each of a power of two ranks, the first of which stand for two each, sends the
+ * parts of half of them to its partner, and combines those of the other half. A butterfly sends
+ * empty messages, too, and ends with the parts of other ranks, which go to these; with equal parts
+ * of a power of two ranks it does not.
+ */
+static void play_halving(run_t *run, int how)
+{
+    const int power = power_in(run->ranks), rest = run->ranks - power;
+    const bool mirrored = ALL == how;
+    int steps = 0;
+
+    open_round(run);
+    for (int r = 0; r < rest; ++r) {
+        send(run, 2 * r, 2 * r + 1, run->bytes, true);
+    }
+    for (; 1 << steps < power; ++steps) {
+        const int half = power >> (steps + 1), mask = mirrored ? 1 << steps : half;
+        open_round(run);
+        for (int v = 0; v < power; ++v) {
+            const int w = v ^ mask, low = first_part(power, w, steps + 1, mirrored);
+            const int first = first_for(low, rest);
+            const double bytes = span(run, first, first_for(low + half, rest) - first);
+            if (0 < bytes || mirrored) {
+                send(run, first_for(v, rest) + (v < rest), first_for(w, rest) + (w < rest), bytes,
+                     true);
+            }
+        }
+    }
+    open_round(run);
+    for (int v = 0; v < power && (0 < rest || REDUCE_SCATTER == run->call->collective); ++v) {
+        const int from = first_for(v, rest) + (v < rest);
+        const int w = first_part(power, v, steps, mirrored), to = first_for(w, rest);
+        if (w < rest && (mirrored || 0 < span(run, to, 1))) {
+            send(run, from, to, span(run, to, 1), false);
+        }
+        if (w != v) {
+            send(run, from, to + (w < rest), span(run, to + (w < rest), 1), false);
+        }
+    }
+}
+
 /* coll/libnbc's parts of 8 KiB from each rank to the next. */
 static void play_pipeline(run_t *run, int how)
 {
@@ -388,7 +452,7 @@ static void play_doubling(run_t *run, int how)
 static void play_ring(run_t *run, int how)
 {
     const int p = run->ranks, width = PAIRS == how ? 2 : 1;
-    const bool combines = COMBINED == how;
+    const bool combines = COMBINED == how || UP == how;
     const double rounds = 2 == width ? p / 2 : p - 1, mean = width * run->sums[p] / p;
     double most = -1, around = 0, crossings = 0, busiest = 0;
     int largest = 0;
@@ -416,7 +480,7 @@ static void play_ring(run_t *run, int how)
                                         + (rounds - 1) / p * around
                                   : around - hops[is_inside(run, (largest + p - 1) % p, largest)];
     run->tally.time += fmax(waits + busiest, way);
-    if (combines) {
+    if (COMBINED == how) {
         memset(run->out, 0, (size_t) p * sizeof(double));
         play_ring(run, 0);
     }
@@ -469,6 +533,19 @@ static const algorithm_t allreduces[] = {
     [3] = {"tuned: recursive_doubling", play_halves, WHOLE | ALL, 0, 0},
     [4] = {"tuned: ring", play_ring, COMBINED, RANKS, 3},
     [6] = {"tuned: rabenseifner", play_halves, ALL, POWER, 1}};
+static const algorithm_t scatters[] = { /* what follows a reduction; by those of a reduce-scatter */
+    [1] = {"tuned: non-overlapping", play_tree, LINEAR | DOWN | PARTS, 0, 0},
+    [2] = {"tuned: recursive_halving", play_halving, 0, 0, 0},
+    [3] = {"tuned: ring", play_ring, UP, 0, 0},
+    [4] = {"tuned: butterfly", play_halving, ALL, 0, 0}};
+static const algorithm_t scattered_blocks[] = {
+    [1] = {"tuned: basic_linear", play_tree, 0, 0, 0}, /* a reduction and a scatter */
+    [2] = {"tuned: recursive_doubling", play_halves, WHOLE | ALL, 0, 0}, /* up to 1 KiB in all */
+    [3] = {"tuned: recursive_halving", play_halving, 0, 0, 0},
+    [4] = {"tuned: butterfly", play_halving, ALL, 0, 0},
+    [5] = {NULL, play_tree, LINEAR | DOWN | PARTS, 0, 0}, /* of a scatter, by one more */
+    [6] = {NULL, play_tree, ROWS | DOWN | PARTS, 0, 0},
+    [7] = {NULL, play_tree, LINEAR | DOWN | PARTS, 0, 0}};
 static const algorithm_t scans[] = {
     [1] = {"basic: linear", play_tree, CHAIN | DOWN | COMBINED | ALL, 0, 0},
     [2] = {"basic: linear", play_tree, CHAIN | DOWN | COMBINED, 0, 0}};
@@ -513,6 +590,17 @@ static const rule_t allreduce_rules[] = {
 static const rule_t gather_rules[] = {
     {4, "918888888888888189"}, {8, "8888888888111881119"}, {256, "8"}, {512, "88888888888118"},
     {0, "8"}};
+static const rule_t scatter_rules[] = {
+    {4, "333333333333333343"}, {8, "1112222222222222223"}, {32, "2222222222222222223"},
+    {64, "11111122222444444443"}, {128, "1111111124424"}, {256, "1111111124"},
+    {512, "11111111224"}, {1024, "111111111224424"}, {2048, "1111111112224424"},
+    {4096, "1111111112224"}, {0, "11111111112224"}};
+static const rule_t scattered_block_rules[] = {
+    {4, "224344434444344441"}, {8, "333224443333343333331"}, {16, "11333443333333333331114"},
+    {32, "11111333333333333331134"}, {0, "3311444444444444114"}};
+static const rule_t scattering_rules[] = {
+    {4, "7555555555555555575"}, {8, "666666666665655777775"}, {16, "666666666666667777775"},
+    {32, "6666666666666657"}, {64, "666666666777767"}, {0, "6666666667"}};
 static const rule_t scan_rules[] = {{0, "1"}}, exscan_rules[] = {{0, "2"}};
 
 enum { INSIDE = 16 };
@@ -530,7 +618,10 @@ static const struct {
     [EXSCAN] = {scans, exscan_rules, exscan_rules, {0}},
     [ALLREDUCE] = {allreduces, allreduce_rules, ordered_allreduce_rules,
                    {INSIDE | REDUCE, REDUCE, BCAST, INSIDE | BCAST}},
-    [GATHER] = {gathers, gather_rules, NULL, {0}}};
+    [REDUCE_SCATTER] = {scatters, scatter_rules, scan_rules, {0}},
+    [REDUCE_SCATTER_BLOCK] = {scattered_blocks, scattered_block_rules, scan_rules, {0}},
+    [GATHER] = {gathers, gather_rules, NULL, {0}},
+    [SCATTER] = {scattered_blocks, scattering_rules, NULL, {0}}};
 
 static bool is_six(const call_t *call)
 {
@@ -542,7 +633,8 @@ static bool is_six(const call_t *call)
 static int tuned_number(const call_t *call)
 {
     const int p = call->ranks;
-    const bool blocks = gathers == collectives[call->collective].algorithms;
+    const bool blocks = gathers == collectives[call->collective].algorithms
+                        || scattered_blocks == collectives[call->collective].algorithms;
     const double units = (double) call->total / (double) call->unit;
     const bool lacks[] = {false, units < 2, units < p, units < power_in(p), 0 != p % 2,
                           p != power_in(p)}; /* in the order of what an algorithm needs */
@@ -593,12 +685,14 @@ static tally_t play(const call_t *call, int number)
                  .sums = memory + 6 * p,
                  .tally = {.algorithm = algorithm->name}};
     const double unit = (double) call->unit, part = ceil(run.bytes / unit / call->ranks) * unit;
-    const size_t *blocks = ALLGATHERV == call->collective ? call->bytes : NULL;
+    const size_t *blocks = ALLGATHERV == call->collective || REDUCE_SCATTER == call->collective
+                               ? call->bytes
+                               : NULL;
 
     memset(memory, 0, mca_coll_pipering_below_scratch(call->ranks));
     for (size_t r = 0; r < p; ++r) {
         const double rest = run.bytes - run.sums[r], equal = rest < part ? rest : part;
-        run.sums[r + 1] = run.sums[r] + (NULL != blocks ? (double) blocks[r] : equal);
+        run.sums[r + 1] = run.sums[r] + (NULL != blocks ? (double) blocks[r] * unit : equal);
     }
     algorithm->play(&run, algorithm->how);
     for (size_t r = 0; r < p; ++r) {
@@ -725,6 +819,15 @@ static tally_t known_time(const call_t *call)
         next.collective = REDUCE;
         add(&tally, known_time(&next), 1);
         next.collective = BCAST;
+    } else if (mca_coll_pipering_scatters_result(call->collective) && 1 == number) {
+        next.collective = REDUCE;
+        add(&tally, known_time(&next), 1);
+        next.collective = (mca_coll_pipering_collective_t) SCATTER;
+        next.ordered = false;
+        if (REDUCE_SCATTER_BLOCK == call->collective) {
+            add(&tally, play(&next, tuned_number(&next)), 1);
+        }
+        next.collective = call->collective;
     } else if (!han && ALLGATHERV == call->collective && 1 == number) {
         next.collective = BCAST;
         next.unit = call->total; /* one element of a type for all */
@@ -737,12 +840,14 @@ static tally_t known_time(const call_t *call)
 }
 
 /*
- * The least of textbook algorithms between nodes: contributions, or the vector, doubled; or a root
- * that has all, or all ranks a part each of the vector, unless order matters.
+ * The least of textbook algorithms between nodes: contributions, or the vector, doubled, or parts
+ * halved; or a root that has all, or all ranks a part each of the vector, unless order matters.
  */
 static tally_t least_time(const call_t *call)
 {
-    const bool nodes = 1 < call->nodes, blocks = BCAST > call->collective;
+    const bool nodes = 1 < call->nodes;
+    const bool blocks = BCAST > call->collective
+                        || mca_coll_pipering_scatters_result(call->collective);
     const bool whole = call->ordered || scans == collectives[call->collective].algorithms;
     const link_t *link = nodes ? &call->cost->net : &call->cost->local;
     const int n = nodes ? call->nodes : call->ranks;
@@ -753,7 +858,8 @@ static tally_t least_time(const call_t *call)
     memset(sums, 0, (size_t) call->ranks * sizeof(double));
     for (int r = 0; blocks && r < call->ranks; ++r) {
         double *sum = &sums[nodes ? call->node_of[r] : r];
-        *sum += NULL == call->bytes ? m / call->ranks : (double) call->bytes[r];
+        *sum += NULL == call->bytes ? m / call->ranks
+                                    : (double) call->bytes[r] * (double) call->unit;
         most = fmax(most, *sum);
     }
     for (int i = 1; i < n; i *= 2, steps += 1) {

@@ -46,7 +46,8 @@ typedef struct mca_coll_pipering_below_call_t {
     int root;
     size_t total; /**< bytes of the vector, or of all contributions */
     size_t unit;  /**< bytes of an element of a vector, at least 1 */
-    const size_t *bytes; /**< [ranks] contributions of a gather; NULL: equal ones, or a vector */
+    const size_t *bytes; /**< [ranks] contributions of a gather, or parts of a result in units;
+                              NULL: equal ones, or a vector */
     const int *node_of;  /**< [ranks] lowest rank on the node of each rank */
     const mca_coll_pipering_cost_t *cost;
     double combine; /**< seconds a byte */

@@ -16,6 +16,8 @@
 #ifndef MCA_COLL_PIPERING_PLAN_COLLECTIVE_H
 #define MCA_COLL_PIPERING_PLAN_COLLECTIVE_H
 
+#include <stdbool.h>
+
 /** Collectives with a variable of their own; rows of coll_pipering_registry.c. */
 typedef enum {
     MCA_COLL_PIPERING_ALLGATHERV,
@@ -25,7 +27,22 @@ typedef enum {
     MCA_COLL_PIPERING_SCAN,
     MCA_COLL_PIPERING_EXSCAN,
     MCA_COLL_PIPERING_ALLREDUCE,
+    MCA_COLL_PIPERING_REDUCE_SCATTER,
+    MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK,
     MCA_COLL_PIPERING_COLLECTIVES
 } mca_coll_pipering_collective_t;
+
+/** Whether values are combined; else data only moves. */
+static inline bool mca_coll_pipering_combines(mca_coll_pipering_collective_t collective)
+{
+    return MCA_COLL_PIPERING_REDUCE <= collective;
+}
+
+/** Whether each rank gets a part of the result alone. */
+static inline bool mca_coll_pipering_scatters_result(mca_coll_pipering_collective_t collective)
+{
+    return MCA_COLL_PIPERING_REDUCE_SCATTER == collective
+           || MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK == collective;
+}
 
 #endif

@@ -33,6 +33,12 @@
  *     before round 2    . . . . 3 4 5 6
  *     round 2           7 0 1 2 3 4 5 6      sends 3 .. 6
  *
+ * Played backwards, each message against its direction, combined where it arrives with what is
+ * there, these rounds are a reduce-scatter: each rank begins with values of all slots, and the last
+ * step brings the results of a share to the ranks whose they are. If these are one rank's, it is a
+ * reduction; if the rounds of a gather follow, an allreduce. What is combined first depends on the
+ * rounds, so operations must commute.
+ *
  * Cost of m bytes in all, contributions of up to M: ceil(log2 g) + ceil(log2 (p / g)) rounds in
  * which a rank receives the m bytes of all shares but its own, and before them one step of at most
  * M bytes, which pays where M is above m / p. A round is one packed message and one for each large

@@ -10,7 +10,8 @@
 
 /**
  * @file
- * Gathers in few rounds: groups, shares, partners, volumes and modelled time (plan_grid).
+ * Gathers and reductions in few rounds: groups, shares, partners, volumes and modelled time
+ * (plan_grid).
  */
 
 #ifndef MCA_COLL_PIPERING_PLAN_GRID_H
@@ -103,6 +104,7 @@ mca_coll_pipering_grid_given(const mca_coll_pipering_grid_t *grid,
 typedef struct mca_coll_pipering_grid_problem_t {
     const mca_coll_pipering_grid_t *grid;
     double copy; /**< seconds to pack or unpack a byte */
+    double combine; /**< of the rounds of a reduction: seconds a byte; 0: data only moves */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
 } mca_coll_pipering_grid_problem_t;

@@ -34,6 +34,8 @@ typedef struct {
 typedef struct {
     const mca_coll_pipering_cost_t *cost;
     burst_t net, local;
+    double combine;                 /* seconds a byte that comes in, 0: it is not combined */
+    double combining;               /* seconds of the busiest rank for that */
     mca_coll_pipering_work_t *work; /* of all rounds so far */
 } load_t;
 
@@ -65,7 +67,8 @@ static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_
 static double load_time(const load_t *load)
 {
     return fmax(burst_time(&load->cost->net, &load->net),
-                burst_time(&load->cost->local, &load->local));
+                burst_time(&load->cost->local, &load->local))
+           + load->combining;
 }
 
 /* Adds what `ranks` ranks send alike; `busiest`: bytes of the node, or rank, that they are on. */
@@ -80,6 +83,8 @@ static void add_sent(load_t *load, bool across, double ranks, const sent_t *sent
     burst->asked |= 0 < eager && (sent->packed > eager
                                   || (0 < sent->large
                                       && sent->bytes - sent->packed > eager * sent->large));
+    load->combining = fmax(load->combining, load->combine * sent->bytes);
+    load->work->combining += ranks * load->combine * sent->bytes;
     *(across ? &load->work->messages : &load->work->local_messages) += ranks * messages;
     *(across ? &load->work->bytes : &load->work->local_bytes) += ranks * sent->bytes;
 }
@@ -242,14 +247,14 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     const sums_t sums = sum_up(problem);
     const double copied = grid->lanes * sums.packed[grid->groups];
     mca_coll_pipering_work_t work = {0};
-    const load_t none = {.cost = &problem->cost, .work = &work};
-    load_t load = none;
+    const load_t none = {.cost = &problem->cost, .combine = problem->combine, .work = &work};
+    load_t load = {.cost = &problem->cost, .work = &work};
 
     for (int g = 0; 1 < grid->members && g < grid->groups; ++g) {
         add_evening(grid, g, &load);
     }
     double time = 2 * problem->copy * copied + load_time(&load);
-    work.combining = grid->ring->size * 2 * problem->copy * copied;
+    work.combining += grid->ring->size * 2 * problem->copy * copied;
     for (int k = 0; 1 << k < grid->groups; ++k) {
         load = none;
         add_round_along(grid, &sums, k, &load);

@@ -24,7 +24,12 @@
  * where lag_i is the time, in units of c, that a block takes at member i from one
  * link of the ring to the next. For equal blocks and no latency T is (b' - 1 + M) c.
  * Members are nodes. Inside a node a block takes one local hop a rank, and every rank
- * receives all blocks over its local link, which can set the pace. Small blocks fill the
+ * receives all blocks over its local link, which can set the pace.
+ *
+ * In a reduce-scatter the part of member i starts at member i + 1 and goes around to member i, as
+ * in a gather a contribution of member i + 1 does; no arc's sum changes by such a turn of the ring.
+ * Members are ranks, since a part passes all of them. A link then takes the longer of the time of
+ * a block and that of combining one, and a block waits for both at each member. Small blocks fill the
  * ring fast but cost an alpha each, large blocks leave links idle while the ring fills,
  * and blocks above the transport's eager bound cost a handshake each.
  *
@@ -45,20 +50,36 @@
 
 #include "coll_pipering_plan_model.h"
 
-/* The members of the ring: nodes, or ranks if there is only one node. */
-static int count_members(const mca_coll_pipering_ring_t *ring)
+/* The members of the ring are nodes, or ranks. */
+static bool has_nodes(const mca_coll_pipering_problem_t *problem)
 {
-    return 1 < ring->nodes ? ring->nodes : ring->size;
+    return 1 < problem->ring->nodes && !problem->reduces;
 }
 
-static int member_at(const mca_coll_pipering_ring_t *ring, int position)
+static int count_members(const mca_coll_pipering_problem_t *problem)
 {
-    return 1 < ring->nodes ? ring->node[position] : position;
+    return has_nodes(problem) ? problem->ring->nodes : problem->ring->size;
 }
 
-static int member_ranks(const mca_coll_pipering_ring_t *ring, int member)
+static int member_at(const mca_coll_pipering_problem_t *problem, int position)
 {
-    return 1 < ring->nodes ? ring->first[member + 1] - ring->first[member] : 1;
+    return has_nodes(problem) ? problem->ring->node[position] : position;
+}
+
+static int member_ranks(const mca_coll_pipering_problem_t *problem, int member)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+
+    return has_nodes(problem) ? ring->first[member + 1] - ring->first[member] : 1;
+}
+
+/* A member's link to the next one is inside a node, though there are several. */
+static bool is_inside(const mca_coll_pipering_problem_t *problem, int member)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+
+    return problem->reduces && 1 < ring->nodes
+           && ring->node[member] == ring->node[(member + 1) % ring->size];
 }
 
 static const mca_coll_pipering_link_cost_t *
@@ -86,7 +107,7 @@ typedef struct {
 static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_t *ring = problem->ring;
-    members_t members = {.count = count_members(ring),
+    members_t members = {.count = count_members(problem),
                          .blocks = problem->scratch,
                          .least_blocks = UINT64_MAX};
 
@@ -105,8 +126,8 @@ static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t
             members.largest = 0 == b ? members.largest
                                      : fmax(members.largest, (double) m / (double) b);
         }
-        members.blocks[member_at(ring, x)] += b;
-        members.bytes[member_at(ring, x)] += (double) m;
+        members.blocks[member_at(problem, x)] += b;
+        members.bytes[member_at(problem, x)] += (double) m;
     }
     for (int j = 0; j < members.count; ++j) {
         members.total_blocks += members.blocks[j];
@@ -127,11 +148,13 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
 }
 
 /* Seconds of a link for a contribution. */
-static double time_of_bytes(const mca_coll_pipering_link_cost_t *link, size_t bytes,
+static double time_of_bytes(const mca_coll_pipering_problem_t *problem,
+                            const mca_coll_pipering_link_cost_t *link, size_t bytes,
                             size_t block_size)
 {
-    return mca_coll_pipering_stream_time(
-        link, (double) mca_coll_pipering_blocks(bytes, block_size), (double) bytes);
+    return fmax((double) bytes * problem->combine,
+                mca_coll_pipering_stream_time(
+                    link, (double) mca_coll_pipering_blocks(bytes, block_size), (double) bytes));
 }
 
 /*
@@ -156,10 +179,10 @@ static double inner_time(const mca_coll_pipering_problem_t *problem, size_t bloc
         const int x = (cut + i) % ring->size, node = ring->node[x];
         if (m != problem->bytes[ring->rank[x]]) {
             m = problem->bytes[ring->rank[x]];
-            own = time_of_bytes(&problem->cost.local, m, block_size);
+            own = time_of_bytes(problem, &problem->cost.local, m, block_size);
         }
         const bool last = ring->first[node + 1] == x + 1;
-        if (0 < i && last && 1 < member_ranks(ring, node)) {
+        if (0 < i && last && 1 < member_ranks(problem, node)) {
             best = running - own > best ? running - own : best;
         }
         if (0 < i) {
@@ -186,9 +209,9 @@ static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t b
     for (int x = 0; x < ring->size; ++x) {
         if (m != problem->bytes[ring->rank[x]]) {
             m = problem->bytes[ring->rank[x]];
-            time = time_of_bytes(member_link(problem), m, block_size);
+            time = time_of_bytes(problem, member_link(problem), m, block_size);
         }
-        members->bytes[member_at(ring, x)] += time / unit;
+        members->bytes[member_at(problem, x)] += time / unit;
         work += time;
     }
     return work;
@@ -198,12 +221,17 @@ static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t b
 static double work_of(const mca_coll_pipering_problem_t *problem, const members_t *members)
 {
     const mca_coll_pipering_ring_t *ring = problem->ring;
-    const double across = 1 < ring->nodes ? ring->nodes - 1 : 0;
-    const double inside = ring->size - 1 - across, blocks = (double) members->total_blocks;
-    const mca_coll_pipering_work_t work = {.messages = across * blocks,
-                                           .bytes = across * members->total_bytes,
-                                           .local_messages = inside * blocks,
-                                           .local_bytes = inside * members->total_bytes};
+    const double links = ring->size - 1;
+    const double across = 2 > ring->nodes     ? 0
+                          : problem->reduces ? ring->nodes * links / ring->size
+                                             : ring->nodes - 1;
+    const double inside = links - across, blocks = (double) members->total_blocks;
+    const mca_coll_pipering_work_t work
+        = {.messages = across * blocks,
+           .bytes = across * members->total_bytes,
+           .local_messages = inside * blocks,
+           .local_bytes = inside * members->total_bytes,
+           .combining = links * members->total_bytes * problem->combine};
 
     return mca_coll_pipering_work_time(&problem->cost, &work);
 }
@@ -213,21 +241,26 @@ double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t
     const mca_coll_pipering_ring_t *ring = problem->ring;
     const mca_coll_pipering_link_cost_t *link = member_link(problem), *local = &problem->cost.local;
     members_t members = find_members(problem, block_size);
-    const double largest = mca_coll_pipering_stream_time(link, 1, members.largest);
+    const double combined = members.largest * problem->combine;
+    const double largest = fmax(mca_coll_pipering_stream_time(link, 1, members.largest), combined);
     const double hop = mca_coll_pipering_stream_time(local, 1, members.largest) + local->latency;
 
     if (0 == members.total_blocks || 2 > ring->size) {
         return 0;
     }
     for (int j = 0; j < members.count; ++j) {
-        members.lag[j] = (link->latency + (member_ranks(ring, j) - 1) * hop) / largest;
+        members.lag[j] = ((is_inside(problem, j)
+                               ? hop - largest
+                               : link->latency + (member_ranks(problem, j) - 1) * hop)
+                          + combined)
+                         / largest;
     }
     const double work = weigh_members(problem, block_size, &members, largest);
 
     const double delay = mca_coll_pipering_delay(members.blocks, members.bytes, members.lag,
                                                  members.count);
     const double outer = work + (delay - 1) * largest;
-    const double inner = members.count < ring->size
+    const double inner = has_nodes(problem) && members.count < ring->size
                              ? inner_time(problem, block_size, largest + link->latency, hop)
                              : 0;
     return mca_coll_pipering_crowded_time(&problem->cost, inner > outer ? inner : outer,
@@ -295,7 +328,7 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
     const size_t best = mca_coll_pipering_search_size(time_of_ring, problem, link,
                                                       problem->cost.local.eager, largest,
                                                       sqrt(total * link->alpha / link->beta
-                                                           / count_members(problem->ring)));
+                                                           / count_members(problem)));
 
     return (double) largest <= link->eager && MCA_COLL_PIPERING_LARGE > (double) largest
                    && mca_coll_pipering_time(problem, largest)

@@ -34,14 +34,17 @@ typedef enum {
 } mca_coll_pipering_block_model_t;
 
 /**
- * A call along the ring, for the model. The members of the modelled ring are the nodes,
- * or the ranks if there is only one node. All pointers are borrowed.
+ * A call along the ring, for the model: a gather or a reduce-scatter. The members of the modelled
+ * ring are the nodes, or the ranks if there is only one node, or in a reduce-scatter. All pointers
+ * are borrowed.
  */
 typedef struct mca_coll_pipering_problem_t {
     const mca_coll_pipering_ring_t *ring;
-    const size_t *bytes; /**< [p] by rank */
+    const size_t *bytes; /**< [p] by rank, of contributions or of parts of the result */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
+    bool reduces;   /**< a reduce-scatter */
+    double combine; /**< of one: seconds a byte */
 } mca_coll_pipering_problem_t;
 
 /** Bytes of scratch memory for the functions below. */

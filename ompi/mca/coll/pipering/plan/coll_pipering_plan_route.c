@@ -29,6 +29,12 @@
  * On a node of three ranks or more a ring link and a node link may join the same two ranks in the
  * same direction; then each link has a tag of its own.
  *
+ * Along a line, the contributions to a reduce-scatter go to their rank from both ends. Over the
+ * link from one rank to the next go those of all ranks behind it, farthest first:
+ *
+ *     0 --3 2 1--> 1 --3 2--> 2 --3--> 3        lower ranks
+ *     0 <----0---- 1 <--0 1-- 2 <-0 1 2- 3      higher ranks
+ *
  * In a tree a rank has one link to its parent and one to each child. A broadcast forwards what
  * comes from the parent to all children (spread); a reduction combines what comes from the
  * children and sends it to the parent (collect).
@@ -211,10 +217,35 @@ void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
     out->forward.origins = p - 2;
 }
 
+static const mca_coll_pipering_stream_t none = {.position = 0, .origins = 0};
+
+/* Those that go farthest come first, so that a rank passes on the beginning of what comes in. */
+void mca_coll_pipering_route_line(mca_coll_pipering_route_t *route,
+                                  const mca_coll_pipering_ring_t *line, int me, int gate)
+{
+    const int x = line->position[me], last = line->size - 1;
+    const bool gated = 0 <= gate && 0 < x && x < last;
+    const mca_coll_pipering_stream_t others = {.position = last, .origins = last - x};
+    const mca_coll_pipering_stream_t mine = {.position = x, .origins = 1};
+
+    clear_route(route, line, 0 == x ? others : gated ? mine : none);
+    route->reduces = true;
+    route->below = 0 > gate && 0 < x ? 1 : 0;
+    route->gate = gated ? gate : -1;
+    if (0 < x) {
+        add_in(route, line->rank[x - 1],
+               (mca_coll_pipering_stream_t){.position = last, .origins = last - x + 1});
+    }
+    if (x < last) {
+        mca_coll_pipering_out_t *out = add_out(route, line->rank[x + 1]);
+        out->own = 0 == x;
+        out->forward = 0 == x ? none : others;
+    }
+}
+
 /* ---- trees ---- */
 
 static const mca_coll_pipering_stream_t all = {.position = 0, .origins = 1};
-static const mca_coll_pipering_stream_t none = {.position = 0, .origins = 0};
 
 /* A link out that sends all there is: own blocks where data begins, else what comes in. */
 static void add_out_of_all(mca_coll_pipering_route_t *route, int peer, bool begins)

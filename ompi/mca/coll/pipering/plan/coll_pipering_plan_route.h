@@ -58,7 +58,8 @@ typedef struct mca_coll_pipering_route_t {
     bool reduces; /**< what comes in is combined with own values, and results leave */
     int below;    /**< then: links in that bring values of lower ranks; these come first, and all
                        are in the order of the ranks whose values they bring */
-    int gate;     /**< pipeline of the call whose last results are the own blocks, -1: none is */
+    int gate;     /**< pipeline of the call whose last results are the own blocks, or, in one that
+                       reduces, own values; -1: none is */
     int tags;     /**< more than any tag of the route; equal on all ranks */
     mca_coll_pipering_in_t *in;   /**< [ins] */
     mca_coll_pipering_out_t *out; /**< [outs] */
@@ -103,6 +104,15 @@ void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
  */
 void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
                                      const mca_coll_pipering_ring_t *ring, int me);
+
+/**
+ * The route of rank `me` in one of both directions of a reduce-scatter along a line: contribution x
+ * comes from the last position to position x, combined at each on the way. In the second direction
+ * (`gate`: the pipeline of the first one), along a ring of the opposite order, what the first one
+ * has made of own values takes their place at position x.
+ */
+void mca_coll_pipering_route_line(mca_coll_pipering_route_t *route,
+                                  const mca_coll_pipering_ring_t *line, int me, int gate);
 
 /**
  * What a rank of a tree receives and sends: all of `root`, a ring of the root alone, from its

@@ -1,0 +1,345 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Reductions in rounds of coll_pipering_reduce_rounds.h: memory, lists of messages, combining.
+ *
+ * Slots lie one after the other, so what a round sends, or combines, is one run of elements. What
+ * comes in has a place of its own for each round: the next one may come while it is combined.
+ */
+
+#include "coll_pipering_reduce_rounds.h"
+#include "coll_pipering_engine_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements one after the other in the slots. */
+typedef struct {
+    size_t begin, count;
+} run_t;
+
+/* A reduction in rounds that is under way; its lists follow in the same memory. */
+typedef struct {
+    mca_coll_pipering_scheduled_t super;
+    mca_coll_pipering_reduce_rounds_args_t args;
+    int me;
+    void *memory;  /* of both of these */
+    char *slots;   /* values of this rank, and what they become */
+    char *came;        /* values that have come in, round by round */
+    size_t listed;     /* of these, elements of rounds that are listed */
+    size_t combined;   /* likewise, that are combined */
+    size_t round_done; /* elements, or pieces, of the step that is under way */
+} reduction_t;
+
+static run_t run_of(const reduction_t *reduction, mca_coll_pipering_span_t span)
+{
+    const mca_coll_pipering_slots_t *slots = reduction->args.slots;
+    const int first = slots->first[span.first], last = slots->first[span.first + span.count];
+
+    if (first == last) {
+        return (run_t){0, 0};
+    }
+    const mca_coll_pipering_piece_t *end = &slots->piece[last - 1];
+    const size_t begin = slots->piece[first].offset;
+    return (run_t){begin, end->offset + end->bytes - begin};
+}
+
+static char *at(const reduction_t *reduction, char *first, size_t element)
+{
+    return first + (ptrdiff_t) element * reduction->args.extent;
+}
+
+/* Elements that are copied, or combined, before links are looked at again. */
+static size_t most_at_once(const reduction_t *reduction)
+{
+    return 1 + MCA_COLL_PIPERING_PIECE / (reduction->args.size + 1);
+}
+
+/* ---- setting up ---- */
+
+static mca_coll_pipering_grid_round_t round_of(const reduction_t *reduction, int k)
+{
+    return mca_coll_pipering_grid_round(reduction->args.grid, reduction->me, k);
+}
+
+static reduction_t *reduction_alloc(const mca_coll_pipering_reduce_rounds_args_t *args)
+{
+    const mca_common_colltools_needs_t most
+        = {.receives = (uint32_t) args->in,
+           .sends = (uint32_t) args->out,
+           .steps = 2 * (uint32_t) mca_coll_pipering_grid_rounds(args->grid) + 2};
+    reduction_t *reduction = malloc(sizeof(*reduction) + mca_common_colltools_schedule_size(most));
+
+    if (NULL != reduction) {
+        memset(reduction, 0, sizeof(*reduction));
+        (void) mca_common_colltools_schedule_bind(&reduction->super.schedule, most, reduction + 1);
+    }
+    return reduction;
+}
+
+/* Room for all slots, and for what comes in to be combined. */
+static int take_memory(reduction_t *reduction)
+{
+    const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
+    size_t incoming = 0;
+    ptrdiff_t gap = 0;
+
+    for (int k = 0; k < mca_coll_pipering_grid_rounds(args->grid); ++k) {
+        incoming += run_of(reduction, round_of(reduction, k).send).count;
+    }
+    const size_t all = args->slots->packed;
+    reduction->memory = malloc(mca_common_colltools_span(args->type, all + incoming, &gap));
+    if (NULL == reduction->memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    reduction->slots = (char *) reduction->memory - gap;
+    reduction->came = at(reduction, reduction->slots, all);
+    return OMPI_SUCCESS;
+}
+
+static int copy(const reduction_t *reduction, char *to, char *from, size_t count)
+{
+    return 0 == ompi_datatype_copy_content_same_ddt(reduction->args.type, count, to, from)
+               ? OMPI_SUCCESS
+               : OMPI_ERROR;
+}
+
+/* Where a piece lies in the vector. */
+static size_t place_of(const reduction_t *reduction, const mca_coll_pipering_piece_t *piece)
+{
+    return reduction->args.starts[piece->rank] + piece->from;
+}
+
+/* Copies the vector of this rank into its slots. */
+static int put_own(const reduction_t *reduction)
+{
+    const mca_coll_pipering_slots_t *slots = reduction->args.slots;
+    const int pieces = slots->first[reduction->args.grid->lanes * reduction->args.grid->groups];
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < pieces; ++i) {
+        const mca_coll_pipering_piece_t *piece = &slots->piece[i];
+        rc = copy(reduction, at(reduction, reduction->slots, piece->offset),
+                  at(reduction, reduction->args.send, place_of(reduction, piece)), piece->bytes);
+    }
+    return rc;
+}
+
+/* ---- steps ---- */
+
+/* Combines what came in by round k with what is in its slots, at most so much in a call. */
+static int combine(void *context, int k, int unused)
+{
+    reduction_t *reduction = context;
+    const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
+    const run_t run = run_of(reduction, round_of(reduction, k).send);
+    const size_t left = run.count - reduction->round_done, most = most_at_once(reduction);
+    const size_t count = left < most ? left : most;
+
+    (void) unused;
+    ompi_op_reduce(args->op, at(reduction, reduction->came, reduction->combined),
+                   at(reduction, reduction->slots, run.begin + reduction->round_done), count,
+                   args->type);
+    reduction->combined += count;
+    reduction->round_done = count < left ? reduction->round_done + count : 0;
+    return count < left ? OMPI_ERR_WOULD_BLOCK : OMPI_SUCCESS;
+}
+
+/* Whether the user of this rank gets a piece that is in its slots. */
+static bool is_wanted(const reduction_t *reduction, const mca_coll_pipering_piece_t *piece)
+{
+    return reduction->args.spreads || reduction->me == piece->rank;
+}
+
+/* Delivers results in slots [first, first + count), a piece at most in a call. */
+static int deliver(void *context, int first, int count)
+{
+    reduction_t *reduction = context;
+    const mca_coll_pipering_slots_t *slots = reduction->args.slots;
+    const int i = slots->first[first] + (int) reduction->round_done;
+    const int last = slots->first[first + count];
+    int rc = OMPI_SUCCESS;
+
+    if (i < last && is_wanted(reduction, &slots->piece[i])) {
+        const mca_coll_pipering_piece_t *piece = &slots->piece[i];
+        rc = copy(reduction,
+                  at(reduction, reduction->args.recv,
+                     reduction->args.spreads ? place_of(reduction, piece) : piece->from),
+                  at(reduction, reduction->slots, piece->offset), piece->bytes);
+    }
+    reduction->round_done = i + 1 < last ? reduction->round_done + 1 : 0;
+    return OMPI_SUCCESS == rc && i + 1 < last ? OMPI_ERR_WOULD_BLOCK : rc;
+}
+
+/* ---- listing ---- */
+
+static void list_message(reduction_t *reduction, mca_common_colltools_messages_t *list,
+                         char *place, size_t count, int peer, mca_common_colltools_needs_t needs)
+{
+    const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
+    mca_coll_pipering_traffic_t *traffic = &reduction->super.traffic;
+
+    if (0 == count) {
+        return;
+    }
+    list->message[list->count++] = (mca_common_colltools_message_t){.buffer = place,
+                                                                    .type = args->type,
+                                                                    .count = count,
+                                                                    .bytes = count * args->size,
+                                                                    .peer = peer,
+                                                                    .needs = needs};
+    *(list == &reduction->super.schedule.receives ? &traffic->bytes_in : &traffic->bytes_out)
+        += count * args->size;
+}
+
+/* Messages come after those of rounds before: they should have the link alone. */
+static mca_common_colltools_needs_t messages_so_far(const reduction_t *reduction)
+{
+    mca_common_colltools_needs_t needs
+        = mca_common_colltools_schedule_so_far(&reduction->super.schedule);
+
+    needs.steps = 0;
+    return needs;
+}
+
+/* A round backwards: what goes out is complete, what comes in is combined. */
+static void list_back(reduction_t *reduction, int k)
+{
+    const mca_coll_pipering_grid_round_t round = round_of(reduction, k);
+    const run_t out = run_of(reduction, round.recv), in = run_of(reduction, round.send);
+    mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
+    const mca_common_colltools_needs_t messages = messages_so_far(reduction);
+
+    list_message(reduction, &schedule->sends, at(reduction, reduction->slots, out.begin), out.count,
+                 round.from, mca_common_colltools_schedule_so_far(schedule));
+    list_message(reduction, &schedule->receives, at(reduction, reduction->came, reduction->listed),
+                 in.count, round.to, messages);
+    reduction->listed += in.count;
+    if (0 < in.count) {
+        mca_common_colltools_schedule_step(schedule, combine, k, 0,
+                                           (mca_common_colltools_needs_t){
+                                               .receives = schedule->receives.count});
+    }
+}
+
+static void list_delivery(reduction_t *reduction, mca_coll_pipering_span_t span)
+{
+    mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
+
+    mca_common_colltools_schedule_step(schedule, deliver, span.first, span.count,
+                                       (mca_common_colltools_needs_t){
+                                           .receives = schedule->receives.count});
+}
+
+/* A round forwards: results. */
+static void list_on(reduction_t *reduction, int k)
+{
+    const mca_coll_pipering_grid_round_t round = round_of(reduction, k);
+    const run_t out = run_of(reduction, round.send), in = run_of(reduction, round.recv);
+    mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
+    const mca_common_colltools_needs_t needs = mca_common_colltools_schedule_so_far(schedule);
+
+    list_message(reduction, &schedule->sends, at(reduction, reduction->slots, out.begin), out.count,
+                 round.to, needs);
+    list_message(reduction, &schedule->receives, at(reduction, reduction->slots, in.begin),
+                 in.count, round.from, needs);
+    list_delivery(reduction, round.recv);
+}
+
+/* The results of the own share go to the ranks whose they are; others bring those of this rank. */
+static void list_parts(reduction_t *reduction)
+{
+    const mca_coll_pipering_slots_t *slots = reduction->args.slots;
+    const mca_coll_pipering_span_t own = slots->own;
+    mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
+    const mca_common_colltools_needs_t needs = mca_common_colltools_schedule_so_far(schedule);
+
+    for (int i = slots->first[own.first]; i < slots->first[own.first + own.count]; ++i) {
+        const mca_coll_pipering_piece_t *piece = &slots->piece[i];
+        if (!is_wanted(reduction, piece)) {
+            list_message(reduction, &schedule->sends,
+                         at(reduction, reduction->slots, piece->offset), piece->bytes, piece->rank,
+                         needs);
+        }
+    }
+    for (int lane = 0; lane < reduction->args.grid->lanes; ++lane) {
+        const mca_coll_pipering_piece_t *piece
+            = mca_coll_pipering_grid_given(reduction->args.grid, slots, reduction->me, lane);
+        if (NULL != piece) {
+            list_message(reduction, &schedule->receives,
+                         at(reduction, reduction->args.recv, piece->from), piece->bytes,
+                         mca_coll_pipering_grid_member(reduction->args.grid, reduction->me, lane),
+                         messages_so_far(reduction));
+        }
+    }
+}
+
+static void list_all(reduction_t *reduction)
+{
+    const int rounds = mca_coll_pipering_grid_rounds(reduction->args.grid);
+    mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
+    mca_coll_pipering_traffic_t *traffic = &reduction->super.traffic;
+
+    for (int k = rounds - 1; 0 <= k; --k) {
+        list_back(reduction, k);
+    }
+    list_delivery(reduction, reduction->args.slots->own);
+    for (int k = 0; reduction->args.spreads && k < rounds; ++k) {
+        list_on(reduction, k);
+    }
+    if (!reduction->args.spreads) {
+        list_parts(reduction);
+    }
+    traffic->blocks_in = schedule->receives.window = schedule->receives.count;
+    traffic->blocks_out = schedule->sends.window = schedule->sends.count;
+}
+
+/* ---- the life of a reduction ---- */
+
+static bool reduction_free(mca_coll_pipering_scheduled_t *scheduled)
+{
+    reduction_t *reduction = (reduction_t *) scheduled;
+    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
+
+    if (!pending) {
+        free(reduction->memory);
+        free(reduction);
+    }
+    return pending;
+}
+
+int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_reduce_rounds_args_t *args,
+                                        mca_coll_pipering_scheduled_t **made)
+{
+    reduction_t *reduction = reduction_alloc(args);
+
+    if (NULL == reduction) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    reduction->super.free = reduction_free;
+    reduction->super.schedule.caller = args->caller;
+    reduction->super.schedule.tag = args->tag;
+    reduction->super.schedule.synchronous = args->synchronous;
+    reduction->super.schedule.context = reduction;
+    reduction->args = *args;
+    reduction->me = ompi_comm_rank(args->caller->comm);
+    int rc = take_memory(reduction);
+    if (OMPI_SUCCESS == rc) {
+        rc = put_own(reduction);
+    }
+    if (OMPI_SUCCESS != rc) {
+        (void) reduction_free(&reduction->super);
+        return rc;
+    }
+    list_all(reduction);
+    *made = &reduction->super;
+    return OMPI_SUCCESS;
+}
