@@ -28,7 +28,7 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
 static const char usage[]
-    = "usage: simulate --machine FILE [--collective allgatherv] [--ppn 1] [--arms ARM,...]\n"
+    = "usage: simulate --machine FILE [--collective NAME] [--ppn 1] [--arms ARM,...]\n"
       "                [--label NAME] [--dists NAME,...] [--totals BYTES,...] [--memory BYTES]\n"
       "\n"
       "  arms    choice      what the choice of the component takes, or, if it leaves the call to\n"
@@ -36,6 +36,7 @@ static const char usage[]
       "          ALGORITHM   as users write it (ring, rounds)\n"
       "          ring:BYTES, rounds:GROUPS  likewise, with these\n"
       "          mpi         SimGrid's algorithm, which --cfg=smpi/... chooses; `label` is said\n"
+      "  collective  allgatherv, allgather, reduce_scatter, reduce, allreduce (sums of ints)\n"
       "  totals  in all, with K, M: powers of 1024\n"
       "  memory  from so many bytes of all ranks on, no memory is real, and no byte is checked\n";
 
@@ -120,9 +121,30 @@ static void call_allgather(int rank, const char *send, char *recv)
                   MPI_COMM_WORLD);
 }
 
+static void call_reduce_scatter(int rank, const char *send, char *recv)
+{
+    (void) rank;
+    MPI_Reduce_scatter(send, recv, world.counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void call_reduce(int rank, const char *send, char *recv)
+{
+    (void) rank;
+    MPI_Reduce(send, recv, (int) (world.total / sizeof(int)), MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void call_allreduce(int rank, const char *send, char *recv)
+{
+    (void) rank;
+    MPI_Allreduce(send, recv, (int) (world.total / sizeof(int)), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static const collective_t collectives[]
     = {{"allgatherv", MCA_COLL_PIPERING_ALLGATHERV, call_allgatherv},
-       {"allgather", MCA_COLL_PIPERING_ALLGATHER, call_allgather}};
+       {"allgather", MCA_COLL_PIPERING_ALLGATHER, call_allgather},
+       {"reduce_scatter", MCA_COLL_PIPERING_REDUCE_SCATTER, call_reduce_scatter},
+       {"reduce", MCA_COLL_PIPERING_REDUCE, call_reduce},
+       {"allreduce", MCA_COLL_PIPERING_ALLREDUCE, call_allreduce}};
 
 static const collective_t *find_collective(const char *name)
 {
@@ -133,6 +155,11 @@ static const collective_t *find_collective(const char *name)
     }
     refuse("no such collective: ", name);
     return NULL;
+}
+
+static size_t unit_of(mca_coll_pipering_collective_t collective)
+{
+    return mca_coll_pipering_combines(collective) ? sizeof(int) : 1;
 }
 
 /* ---- plans ---- */
@@ -155,7 +182,7 @@ static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_fact
 {
     void *scratch = simulate_take(mca_coll_pipering_model_scratch(facts->ranks), false);
 
-    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups,
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->before, groups,
                                 plan->grid.packed);
     const mca_coll_pipering_grid_problem_t problem
         = {.grid = &plan->grid,
@@ -192,12 +219,16 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
             break;
         }
     }
+    const size_t unit = unit_of(collective->collective);
+    const bool vector = MCA_COLL_PIPERING_REDUCE == collective->collective
+                        || MCA_COLL_PIPERING_ALLREDUCE == collective->collective;
     const mca_coll_pipering_key_t key = {.collective = collective->collective,
                                          .params = params,
-                                         .sizes = {.counts = {.at = world.counts},
+                                         .sizes = {.counts = {.at = vector ? NULL : world.counts},
+                                                   .count = vector ? world.total / unit : 0,
                                                    .scale = 1,
-                                                   .unit = 1,
-                                                   .parts = world.ranks}};
+                                                   .unit = unit,
+                                                   .parts = vector ? 1 : world.ranks}};
     mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(world.ranks, NULL, &key);
     if (NULL == plan || !mca_coll_pipering_plan_make(plan, &facts)) {
         refuse("no memory for a plan", "");
@@ -230,6 +261,8 @@ static double take_time(const collective_t *collective, const simulate_call_t *c
 
     if (!by_plan) {
         collective->call(call->rank, call->send, call->recv);
+    } else if (mca_coll_pipering_combines(collective->collective)) {
+        (mca_coll_pipering_in_rounds(call->plan->row) ? simulate_reduce : simulate_pipes)(call);
     } else {
         memcpy(call->recv + call->before[call->rank], call->send,
                call->shared ? 0 : world.bytes[call->rank]);
@@ -240,9 +273,11 @@ static double take_time(const collective_t *collective, const simulate_call_t *c
     return longest;
 }
 
-/* Least seconds of any algorithm: rounds in which data doubles, and bytes into the busiest node. */
-static double limit_of(void)
+/* Least seconds of any algorithm: rounds in which data doubles, and bytes into the busiest node, or
+ * out of it. */
+static double limit_of(mca_coll_pipering_collective_t collective)
 {
+    const double both = MCA_COLL_PIPERING_ALLREDUCE == collective ? 2 : 1;
     double least = (double) world.total;
 
     for (int node = 0; node < world.nodes; ++node) {
@@ -254,7 +289,31 @@ static double limit_of(void)
     }
     return fmax(ceil(log2(world.nodes)) * world.near,
                 1e-9 * world.machine.value[MCA_COLL_PIPERING_NET_BETA]
-                    * ((double) world.total - least));
+                    * (MCA_COLL_PIPERING_REDUCE == collective
+                           ? (double) world.total
+                           : both * ((double) world.total - least)));
+}
+
+/* All have the same values, so that each sum is a multiple of its value. */
+static bool is_right(mca_coll_pipering_collective_t collective, int rank, const char *recv)
+{
+    const bool part = MCA_COLL_PIPERING_REDUCE_SCATTER == collective;
+    const char *from = world.all + (part ? world.before[rank] : 0);
+    bool right = true;
+
+    if (!mca_coll_pipering_combines(collective)) {
+        return 0 == memcmp(recv, world.all, world.total);
+    }
+    if (MCA_COLL_PIPERING_REDUCE == collective && 0 < rank) {
+        return true;
+    }
+    for (size_t i = 0; i < (part ? world.bytes[rank] : world.total); i += sizeof(unsigned)) {
+        unsigned value, sum;
+        memcpy(&value, from + i, sizeof(value));
+        memcpy(&sum, recv + i, sizeof(sum));
+        right = right && sum == value * (unsigned) world.ranks;
+    }
+    return right;
 }
 
 static void print_plan(const mca_coll_pipering_plan_t *plan)
@@ -266,7 +325,8 @@ static void print_plan(const mca_coll_pipering_plan_t *plan)
     } else if (mca_coll_pipering_in_rounds(plan->row)) {
         printf("%s\t%d\t-\t-\t%.3f", plan->row->value, plan->grid.groups, 1e6 * plan->time);
     } else {
-        printf("%s\t-\t%zu\t%u\t%.3f", plan->row->value, plan->block_size, plan->window,
+        printf("%s\t-\t%zu\t%u\t%.3f", plan->row->value,
+               plan->block_size * plan->key.sizes.unit, plan->window,
                1e6 * plan->time);
     }
 }
@@ -275,11 +335,14 @@ static void run(const options_t *options, const collective_t *collective, const 
                 const char *dist, int rank, char *recv)
 {
     const bool mpi = 0 == strcmp(arm, "mpi");
+    const size_t unit = unit_of(collective->collective);
     mca_coll_pipering_plan_t *plan = plan_of(collective, arm, rank);
     const simulate_call_t call
         = {.rank = rank,
            .plan = plan,
-           .send = world.all + (world.shared ? 0 : world.before[rank]),
+           .send = world.all + (world.shared || 1 < unit ? 0 : world.before[rank]),
+           .unit = unit,
+           .total = world.total,
            .recv = recv,
            .before = world.before,
            .shared = world.shared,
@@ -290,14 +353,15 @@ static void run(const options_t *options, const collective_t *collective, const 
     }
     const double time = take_time(collective, &call,
                                   !mpi && MCA_COLL_PIPERING_TAKEN == plan->reason);
-    world.wrong += !world.shared && 0 != memcmp(recv, world.all, world.total);
+    world.wrong += !world.shared && !is_right(collective->collective, rank, recv);
     MPI_Barrier(MPI_COMM_WORLD);
     if (0 == rank) {
         printf("%s\t%s\t%zu\t%.3f\t%.3f\t", mpi ? options->label : arm, dist, world.total,
-               1e6 * time, 1e6 * limit_of());
+               1e6 * time, 1e6 * limit_of(collective->collective));
         print_plan(plan);
         printf("\t%s\n", world.shared ? "unchecked" : 0 < world.wrong ? "wrong" : "right");
         fflush(stdout);
+        world.wrong = 0;
     }
     if (NULL != plan) {
         mca_coll_pipering_plan_release(plan);
@@ -317,22 +381,21 @@ static bool next_word(const char **list, char word[64])
 }
 
 /* Rank 0 alone. */
-static void share_out(const char *dist, size_t total, double memory)
+static void share_out(const char *dist, size_t unit, size_t total, double memory)
 {
     uint64_t state = ++world.calls;
     size_t before = 0;
 
-    if (!agv_dist_fill(dist, world.ranks, NULL, total, 1, world.bytes)) {
+    if (!agv_dist_fill(dist, world.ranks, NULL, total / unit, unit, world.bytes)) {
         refuse("no such distribution: ", dist);
     }
     for (int i = 0; i < world.ranks; ++i) {
         world.before[i] = before;
         world.displs[i] = (int) before;
-        world.counts[i] = (int) world.bytes[i];
+        world.counts[i] = (int) (world.bytes[i] / unit);
         before += world.bytes[i];
     }
     world.total = total;
-    world.wrong = 0;
     world.shared = (double) total * world.ranks >= memory;
     world.all = simulate_take(total, world.shared);
     for (size_t i = 0; !world.shared && i < total; ++i) {
@@ -349,7 +412,8 @@ static void run_calls(const options_t *options, int rank)
     for (const char *dists = options->dists; next_word(&dists, dist);) {
         for (const char *totals = options->totals; next_word(&totals, total);) {
             if (0 == rank) {
-                share_out(dist, size_of(total), options->memory);
+                share_out(dist, unit_of(collective->collective), size_of(total),
+                          options->memory);
             }
             MPI_Barrier(MPI_COMM_WORLD);
             char *recv = simulate_take(world.total, world.shared);

@@ -17,9 +17,11 @@
  *   simulate.c         options, calls, time, what is checked
  *   simulate_pipes.c   plays pipelines (coll_pipering_engine.c)
  *   simulate_rounds.c  plays a gather in rounds (coll_pipering_gather_rounds.c)
+ *   simulate_reduce.c  plays a reduction in rounds (coll_pipering_reduce_rounds.c)
  *
  * Limits: contributions are dense, a rank's own is not copied at a cost, and nodes have no shared
- * memory: blocks inside a node are messages, too.
+ * memory: blocks inside a node are messages, too. Sums of ints take no time, as in SimGrid's
+ * algorithms, and go around the ring or in rounds.
  */
 
 #ifndef SIMULATE_H
@@ -34,9 +36,11 @@
 typedef struct simulate_call_t {
     int rank;
     const mca_coll_pipering_plan_t *plan;
-    const char *send;     /**< what the rank contributes */
-    char *recv;           /**< where all contributions go, in the order of ranks */
+    const char *send;     /**< what the rank contributes: its part, or a vector to be added up */
+    char *recv;           /**< where all parts go, in the order of ranks; or its result */
     const size_t *before; /**< [p] bytes of the ranks before each one */
+    size_t unit;          /**< bytes of an element of a sum, else 1 */
+    size_t total;         /**< bytes of all parts */
     bool shared;          /**< memory is not real, so that its content is not looked at */
     double copy;          /**< seconds to pack or to unpack a byte */
 } simulate_call_t;
@@ -48,7 +52,11 @@ void simulate_give(void *memory, bool shared);
 /** Plays the pipelines of the call's plan. */
 void simulate_pipes(const simulate_call_t *call);
 
-/** Plays its exchange in rounds. */
+/** Plays its exchange in rounds, or its reduction. */
 void simulate_rounds(const simulate_call_t *call);
+void simulate_reduce(const simulate_call_t *call);
+
+/** Adds ints, if memory is real. */
+void simulate_add(const simulate_call_t *call, char *to, const char *from, size_t bytes);
 
 #endif

@@ -54,6 +54,16 @@ played 24 --platforms oversubscribed,dragonfly,torus,multi-core --nodes 16 --tot
     --arms choice,ring,rounds --dists regular,zipf
 say $? "likewise on every platform"
 
+played 80 --platforms fat-tree --nodes 16,13 --totals 10000,200K --collective reduce_scatter \
+    --dists regular,zipf,broadcast,empty90,outlier --arms ring,rounds,rounds:1,rounds:3
+say $? "sums are right, by every row of a reduce-scatter"
+
+for collective in reduce allreduce; do
+    played 24 --platforms fat-tree,multi-core --nodes 16,13 --totals 10000,200K \
+        --collective "$collective" --dists regular --arms rounds,rounds:1,rounds:3
+    say $? "likewise of $collective in rounds"
+done
+
 # broken EXPRESSION ENDS NAME: with a plan that sed has broken the player fails, and says why.
 broken() {
     rm -rf "$directory/plan" "$directory/player"

@@ -14,11 +14,16 @@
  * on each link, completions in their order, and every half window and at the end a synchronous
  * send, which tells that the receiver is there.
  *
+ * In a reduce-scatter around the ring what comes in is added to the rank's own values, and passed
+ * on from there.
+ *
  * Limits: on a real link blocks go one after the other; SimGrid lets all that are under way share
  * it, so that each of them is late. Large blocks therefore take longer here than they would.
  */
 
 #include "simulate.h"
+
+#include <string.h>
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 
@@ -29,7 +34,7 @@
 typedef struct {
     int peer, tag;
     uint64_t total, posted, arrived;
-    mca_coll_pipering_walk_t coming;
+    mca_coll_pipering_walk_t coming, adding;
     MPI_Request *requests; /* [window] */
 } source_t;
 
@@ -49,6 +54,8 @@ typedef struct {
     source_t *source; /* [ins] */
     source_t own;
     sink_t *sink; /* [outs] */
+    bool reduces;
+    char *values, *slots; /* then: the rank's values, and [window] blocks that come in */
 } pipe_t;
 
 /* ---- setting up ---- */
@@ -82,13 +89,20 @@ static void open_pipe(pipe_t *pipe, const simulate_call_t *call,
                      .own = {.total = route->own_volume.blocks,
                              .arrived = route->own_volume.blocks,
                              .coming = walk_of(call, route, route->own)},
-                     .sink = simulate_take((size_t) route->outs * sizeof(sink_t), false)};
+                     .sink = simulate_take((size_t) route->outs * sizeof(sink_t), false),
+                     .reduces = route->reduces};
+    if (pipe->reduces) {
+        pipe->values = simulate_take(call->total, call->shared);
+        pipe->slots = simulate_take((size_t) window * call->plan->block_size * call->unit, false);
+        memcpy(pipe->values, call->send, call->shared ? 0 : call->total);
+    }
     for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
         pipe->source[i] = (source_t){.peer = in->peer,
                                      .tag = in->tag,
                                      .total = in->volume.blocks,
                                      .coming = walk_of(call, route, in->stream),
+                                     .adding = walk_of(call, route, in->stream),
                                      .requests = take_requests(pipe->window)};
     }
     for (int i = 0; i < route->outs; ++i) {
@@ -114,18 +128,57 @@ static void close_pipe(pipe_t *pipe)
     }
     simulate_give(pipe->source, false);
     simulate_give(pipe->sink, false);
+    if (pipe->reduces) {
+        const size_t own = pipe->call->plan->bytes[pipe->call->rank] * pipe->call->unit;
+        memcpy(pipe->call->recv, pipe->values + pipe->call->before[pipe->call->rank],
+               pipe->call->shared ? 0 : own);
+        simulate_give(pipe->values, pipe->call->shared);
+        simulate_give(pipe->slots, false);
+    }
 }
 
 /* ---- moving ---- */
 
-static void post_receives(const pipe_t *pipe, source_t *source)
+/* Where the next block of a link comes in. */
+static char *place_in(const pipe_t *pipe, const source_t *source,
+                      const mca_coll_pipering_block_t *block)
+{
+    const simulate_call_t *call = pipe->call;
+
+    return pipe->reduces ? pipe->slots
+                               + source->posted % pipe->window * call->plan->block_size * call->unit
+                         : call->recv + call->before[block->rank] + block->offset;
+}
+
+static const char *place_out(const pipe_t *pipe, bool own, const mca_coll_pipering_block_t *block)
+{
+    const simulate_call_t *call = pipe->call;
+
+    return pipe->reduces ? pipe->values + call->before[block->rank] + block->offset * call->unit
+           : own         ? call->send + block->offset
+                         : call->recv + call->before[block->rank] + block->offset;
+}
+
+/* Adds the block that has just come in. */
+static void add_in(const pipe_t *pipe, source_t *source)
 {
     const simulate_call_t *call = pipe->call;
     mca_coll_pipering_block_t block;
 
+    (void) mca_coll_pipering_walk_next(&source->adding, &block);
+    simulate_add(call, pipe->values + call->before[block.rank] + block.offset * call->unit,
+                 pipe->slots
+                     + (source->arrived - 1) % pipe->window * call->plan->block_size * call->unit,
+                 block.length * call->unit);
+}
+
+static void post_receives(const pipe_t *pipe, source_t *source)
+{
+    mca_coll_pipering_block_t block;
+
     while (source->posted < source->total && source->posted - source->arrived < pipe->window
            && mca_coll_pipering_walk_next(&source->coming, &block)) {
-        MPI_Irecv(call->recv + call->before[block.rank] + block.offset, (int) block.length,
+        MPI_Irecv(place_in(pipe, source, &block), (int) (block.length * pipe->call->unit),
                   MPI_BYTE, source->peer, source->tag, MPI_COMM_WORLD,
                   &source->requests[source->posted % pipe->window]);
         ++source->posted;
@@ -134,7 +187,6 @@ static void post_receives(const pipe_t *pipe, source_t *source)
 
 static void send_blocks(const pipe_t *pipe, sink_t *sink)
 {
-    const simulate_call_t *call = pipe->call;
     const uint64_t half = pipe->window / 2;
     mca_coll_pipering_block_t block;
 
@@ -145,10 +197,9 @@ static void send_blocks(const pipe_t *pipe, sink_t *sink)
             break;
         }
         (void) mca_coll_pipering_walk_next(own ? &sink->own_walk : &sink->forward_walk, &block);
-        const char *place = own ? call->send + block.offset
-                                : call->recv + call->before[block.rank] + block.offset;
-        (mark ? MPI_Issend : MPI_Isend)(place, (int) block.length, MPI_BYTE, sink->peer, sink->tag,
-                                        MPI_COMM_WORLD,
+        (mark ? MPI_Issend : MPI_Isend)(place_out(pipe, own, &block),
+                                        (int) (block.length * pipe->call->unit), MPI_BYTE,
+                                        sink->peer, sink->tag, MPI_COMM_WORLD,
                                         &sink->requests[sink->sent % pipe->window]);
         ++sink->sent;
     }
@@ -171,6 +222,7 @@ typedef struct {
     MPI_Request *request;
     uint64_t *over;
     pipe_t *pipe;
+    source_t *source; /* of a receive */
 } head_t;
 
 static int find_heads(pipe_t *pipe, head_t *heads)
@@ -181,14 +233,14 @@ static int find_heads(pipe_t *pipe, head_t *heads)
         source_t *source = &pipe->source[i];
         if (source->arrived < source->posted) {
             heads[count++] = (head_t){&source->requests[source->arrived % pipe->window],
-                                      &source->arrived, pipe};
+                                      &source->arrived, pipe, source};
         }
     }
     for (int i = 0; i < pipe->outs; ++i) {
         sink_t *sink = &pipe->sink[i];
         if (sink->completed < sink->sent) {
             heads[count++] = (head_t){&sink->requests[sink->completed % pipe->window],
-                                      &sink->completed, pipe};
+                                      &sink->completed, pipe, NULL};
         }
     }
     return count;
@@ -204,6 +256,9 @@ static pipe_t *wait_for(const head_t *heads, int count, MPI_Request *requests)
     }
     MPI_Waitany(count, requests, &which, MPI_STATUS_IGNORE);
     ++*heads[which].over;
+    if (NULL != heads[which].source && heads[which].pipe->reduces) {
+        add_in(heads[which].pipe, heads[which].source);
+    }
     return heads[which].pipe;
 }
 
