@@ -50,7 +50,7 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 }
 
 /* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */
-#define PLANS_BYTES ((size_t) 64 * 1024)
+#define PLANS_BYTES ((size_t) 1024 * 1024)
 
 /* The machine as it was known where the key was made. */
 static const mca_coll_pipering_machine_t *machine_of(const mca_coll_pipering_context_t *context,
