@@ -95,6 +95,14 @@ static inline size_t mca_coll_pipering_sum_of(mca_common_colltools_array_t count
     return sum;
 }
 
+/** Elements of all parts of a call. */
+static inline size_t mca_coll_pipering_elements_of(const mca_coll_pipering_sizes_t *sizes,
+                                                   ompi_communicator_t *comm)
+{
+    return NULL == sizes->counts.at ? (size_t) sizes->parts * sizes->count
+                                    : mca_coll_pipering_sum_of(sizes->counts, comm);
+}
+
 /** Bytes of so many elements. */
 static inline size_t mca_coll_pipering_bytes_of(size_t count, struct ompi_datatype_t *dtype)
 {

@@ -36,13 +36,6 @@ static mca_coll_pipering_sizes_t sizes_of(const mca_coll_pipering_gather_t *gath
     return sizes;
 }
 
-static size_t total_of(const mca_coll_pipering_sizes_t *sizes, ompi_communicator_t *comm)
-{
-    return sizes->scale
-           * (NULL == sizes->counts.at ? (size_t) sizes->parts * sizes->count
-                                       : mca_coll_pipering_sum_of(sizes->counts, comm));
-}
-
 /* The plan of the last call, if that had the same counts. No other pass over counts is made. */
 static mca_coll_pipering_plan_t *recall(const mca_coll_pipering_call_t *call)
 {
@@ -128,7 +121,9 @@ int mca_coll_pipering_gather(mca_coll_pipering_gather_t *gather,
                                                  .count = (size_t) gather->scount};
     }
     mca_coll_pipering_plan_t *recalled = recall(&call);
-    call.total = NULL == recalled ? total_of(&call.sizes, context->comm) : recalled->total;
+    call.total = NULL == recalled ? call.sizes.scale
+                                        * mca_coll_pipering_elements_of(&call.sizes, context->comm)
+                                  : recalled->total;
 
     const int rc = mca_coll_pipering_serve(&call, module, recalled, request);
     if (NULL != recalled) {

@@ -76,9 +76,6 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
         }
     }
     ompi_datatype_type_size(reduction->dtype, &call.sizes.unit);
-    call.total = call.sizes.unit
-                 * (NULL == call.sizes.counts.at ? (size_t) parts * call.sizes.count
-                                                 : mca_coll_pipering_sum_of(call.sizes.counts,
-                                                                            comm));
+    call.total = call.sizes.unit * mca_coll_pipering_elements_of(&call.sizes, comm);
     return mca_coll_pipering_serve(&call, module, NULL, request);
 }

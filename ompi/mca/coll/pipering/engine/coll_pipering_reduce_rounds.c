@@ -31,8 +31,8 @@ typedef struct {
     mca_coll_pipering_scheduled_t super;
     mca_coll_pipering_reduce_rounds_args_t args;
     int me;
-    void *memory;  /* of both of these */
-    char *slots;   /* values of this rank, and what they become */
+    void *memory;      /* of both of these */
+    char *slots;       /* values of this rank, and what they become */
     char *came;        /* values that have come in, round by round */
     size_t listed;     /* of these, elements of rounds that are listed */
     size_t combined;   /* likewise, that are combined */

@@ -822,9 +822,9 @@ static tally_t known_time(const call_t *call)
     } else if (mca_coll_pipering_scatters_result(call->collective) && 1 == number) {
         next.collective = REDUCE;
         add(&tally, known_time(&next), 1);
-        next.collective = (mca_coll_pipering_collective_t) SCATTER;
-        next.ordered = false;
         if (REDUCE_SCATTER_BLOCK == call->collective) {
+            next.collective = (mca_coll_pipering_collective_t) SCATTER;
+            next.ordered = false;
             add(&tally, play(&next, tuned_number(&next)), 1);
         }
         next.collective = call->collective;
