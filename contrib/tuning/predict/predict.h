@@ -56,6 +56,14 @@ typedef struct predict_call_t {
     mca_coll_pipering_ways_t *ways;      /**< along it, NULL: there is none */
 } predict_call_t;
 
+/** Whether a call is about a contribution, or a part of the result, of each rank. */
+static inline bool predict_has_parts(const predict_call_t *call)
+{
+    return PREDICT_PLANNED == call->closed
+           && (mca_coll_pipering_collective_row(call->collective)->gathers
+               || mca_coll_pipering_scatters_result(call->collective));
+}
+
 /** All that the command line says. */
 typedef struct predict_t {
     predict_call_t call;

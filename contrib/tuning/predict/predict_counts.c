@@ -36,14 +36,6 @@ const char *predict_distribution(const predict_call_t *call)
                                      : "regular";
 }
 
-/* Whether the call is about a contribution, or a part of the result, of each rank. */
-static bool has_parts(const predict_call_t *call)
-{
-    return PREDICT_PLANNED == call->closed
-           && (mca_coll_pipering_collective_row(call->collective)->gathers
-               || mca_coll_pipering_scatters_result(call->collective));
-}
-
 static bool combines(const predict_call_t *call)
 {
     return PREDICT_PLANNED == call->closed && mca_coll_pipering_combines(call->collective);
@@ -193,7 +185,7 @@ static bool check_count(const predict_call_t *call)
 {
     const size_t parts = PREDICT_ALLTOALL == call->closed ? (size_t) call->ranks : 1;
 
-    return has_parts(call) || INT_MAX >= call->total / parts / call->element
+    return predict_has_parts(call) || INT_MAX >= call->total / parts / call->element
            || predict_refuse("--total %zu: the vector has more than %d elements of --type %s, "
                              "which no call of %s can name; take a larger --type", call->total,
                              INT_MAX, call->type, predict_call_name(call));
@@ -255,7 +247,8 @@ bool predict_deal(predict_call_t *call)
         return false;
     }
     place_ranks(call);
-    return predict_lay_mesh(call) && (!has_parts(call) || NULL != call->counts || deal_out(call));
+    return predict_lay_mesh(call)
+           && (!predict_has_parts(call) || NULL != call->counts || deal_out(call));
 }
 
 void predict_forget(predict_call_t *call)

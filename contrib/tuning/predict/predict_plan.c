@@ -17,18 +17,11 @@
 
 #include <math.h>
 
-/* Whether the call is about a contribution, or a part of the result, of each rank. */
-static bool has_parts(const predict_call_t *call)
-{
-    return mca_coll_pipering_collective_row(call->collective)->gathers
-           || mca_coll_pipering_scatters_result(call->collective);
-}
-
 /* As coll_pipering_serve.c makes it. */
 static mca_coll_pipering_key_t key_of(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
-    const bool vector = !has_parts(call);
+    const bool vector = !predict_has_parts(call);
     const bool moves = !mca_coll_pipering_combines(call->collective);
 
     return (mca_coll_pipering_key_t){
@@ -180,7 +173,7 @@ static double limit_of(const predict_t *predict)
     if (2 > call->nodes) {
         return 0;
     }
-    if (has_parts(call)) {
+    if (predict_has_parts(call)) {
         const double least = least_of_nodes(call, &most);
         return beta * (mca_coll_pipering_combines(call->collective) ? fmax(total - least, most)
                                                                     : total - least);
