@@ -75,7 +75,6 @@ static void random_folds(dice_t *dice)
                                     KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
     static const int of_both[] = {KNOB_RING,        KNOB_ROUNDS,     KNOB_MERGED, KNOB_MESH_PATH,
                                   KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_AUTO,   KNOB_OFF};
-    static const char *const scatters[] = {"reduce_scatter", "reduce_scatter_block"};
     static const int of_scatter[] = {KNOB_PIPELINE, KNOB_RING, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
@@ -91,10 +90,8 @@ static void random_folds(dice_t *dice)
     }
     knob_set("coll_pipering_allreduce_algorithm",
              of_both[dice_roll(dice, of.folds_forced ? 6 : 8)]);
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", scatters[i]);
-        knob_set(name, of_scatter[dice_roll(dice, of.folds_forced ? 3 : 5)]);
-    }
+    knob_set("coll_pipering_reduce_scatter_algorithm",
+             of_scatter[dice_roll(dice, of.folds_forced ? 3 : 5)]);
     knob_set("coll_pipering_fixed_point_sum", dice_once_in(dice, 4));
 }
 
@@ -372,8 +369,10 @@ static plan_t random_plan(row_t *row)
 static call_t *try_types(const plan_t *plan, const row_t *row, dice_t *dice, bool simple,
                          bool forced)
 {
-    const bool unlike = of.mismatch && 1 < row->size; /* coll/self loses bytes behind 64 KiB */
     const int mine = plan->units[row->rank];
+    /* coll/self and coll/libnbc lose a rank's own bytes behind 64 KiB */
+    const bool unlike = of.mismatch && 1 < row->size
+                        && (forced || 65536 >= (size_t) mine * layout_unit_size(plan->unit));
     int recv_units = simple ? 1 : dice_divisor(dice, plan->step);
     int *count = tap_memory((size_t) row->size * sizeof(int));
     exchange_spec_t spec = {.comm = plan->comm, .key = plan->key, .same = plan->same};

@@ -289,5 +289,4 @@ void knob_folds(int line, int allreduce)
     knob_set("coll_pipering_exscan_algorithm", line);
     knob_set("coll_pipering_allreduce_algorithm", mesh ? KNOB_MESH_CYCLES : allreduce);
     knob_set("coll_pipering_reduce_scatter_algorithm", scatter);
-    knob_set("coll_pipering_reduce_scatter_block_algorithm", scatter);
 }

@@ -222,8 +222,9 @@ bool predict_parse(predict_t *predict, int argc, char **argv)
             return false;
         }
     }
+    const int variable = (int) mca_coll_pipering_variable_of(predict->call.collective);
     predict->params = mca_coll_pipering_params_in_range(
-        PREDICT_PLANNED == predict->call.closed ? predict->algorithm[predict->call.collective]
+        PREDICT_PLANNED == predict->call.closed ? predict->algorithm[variable]
                                                 : MCA_COLL_PIPERING_AUTO);
     return true;
 }

@@ -138,7 +138,8 @@ static int algorithm_of(const char *name)
     for (; 0 <= i; --i) {
         (void) snprintf(variable, sizeof(variable), "%s_algorithm",
                         predict_collective_name((mca_coll_pipering_collective_t) i));
-        if (0 == strcmp(name, variable)) {
+        if (0 == strcmp(name, variable)
+            && i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) i)) {
             break;
         }
     }

@@ -107,7 +107,7 @@ MCA_COLL_PIPERING_FUNCTIONS(MCA_COLL_PIPERING_DECLARE)
 /** Variables and state of the component (coll_pipering_params.c). */
 typedef struct mca_coll_pipering_t {
     int priority;
-    int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
+    int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /* by mca_coll_pipering_variable_of */
     int barrier; /**< algorithm of MPI_Barrier: auto, mesh_lines or off */
     bool fixed_point_sum; /**< so are floating-point values added */
     mca_coll_pipering_process_t process;

@@ -26,13 +26,19 @@
 
 BEGIN_C_DECLS
 
+/** The value of the variable that says a call's algorithm. */
+static inline int mca_coll_pipering_algorithm_of(mca_coll_pipering_collective_t collective)
+{
+    return mca_coll_pipering.algorithm[mca_coll_pipering_variable_of(collective)];
+}
+
 /* ---- small calls ---- */
 
 /** Whether a call about `total` bytes is one for the module below because it is small. */
 static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t collective,
                                               size_t total)
 {
-    return mca_coll_pipering_is_below(mca_coll_pipering.algorithm[collective],
+    return mca_coll_pipering_is_below(mca_coll_pipering_algorithm_of(collective),
                                       mca_coll_pipering_given.min_total, total);
 }
 

@@ -101,10 +101,13 @@ static void register_algorithm(mca_common_colltools_vars_t *all,
     int count = 1;
 
     size_t length = (size_t) snprintf(help, sizeof(help),
-                                      "Algorithm of MPI_%c%s, MPI_%c%s and MPI_%c%s: auto (what "
+                                      "Algorithm of MPI_%c%s, MPI_%c%s and MPI_%c%s%s: auto (what "
                                       "the model says, or the module below), ",
                                       toupper(blocking[0]), blocking + 1, toupper(nonblocking[0]),
-                                      nonblocking + 1, toupper(persistent[0]), persistent + 1);
+                                      nonblocking + 1, toupper(persistent[0]), persistent + 1,
+                                      MCA_COLL_PIPERING_REDUCE_SCATTER == collective
+                                          ? ", and of MPI_Reduce_scatter_block in all forms"
+                                          : "");
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
         values[count++] = (mca_common_colltools_value_t){(int) row->algorithm, row->value};
         length += (size_t) snprintf(help + length, sizeof(help) - length, "%s (%s), ", row->value,
@@ -146,6 +149,7 @@ static mca_common_colltools_gone_t gone[] = {
     {"outlier_min_total", OUTLIERS, NULL},
     {"outlier_threshold", OUTLIERS, NULL},
     {"overlap", "a block is always combined while the one before is sent", NULL},
+    {"reduce_scatter_block_algorithm", "coll_pipering_reduce_scatter_algorithm", NULL},
     {"reorder_empties", "ranks without data are always placed so that a ring takes fewest rounds",
      NULL},
     {"reorder_nodes", "the ranks of a node are always kept together", NULL},
@@ -230,7 +234,9 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
     mesh = "";
     machine = MCA_COLL_PIPERING_SITE_MACHINE;
     for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
-        register_algorithm(all, (mca_coll_pipering_collective_t) i);
+        if (i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) i)) {
+            register_algorithm(all, (mca_coll_pipering_collective_t) i);
+        }
     }
     mca_common_colltools_register(all, mca_coll_pipering_variables, MCA_COLL_PIPERING_PARAMS);
     mca_common_colltools_register(all, variables, COUNT(variables));
@@ -245,5 +251,6 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
 {
-    return mca_coll_pipering_params_in_range(mca_coll_pipering.algorithm[collective]);
+    return mca_coll_pipering_params_in_range(
+        mca_coll_pipering.algorithm[mca_coll_pipering_variable_of(collective)]);
 }

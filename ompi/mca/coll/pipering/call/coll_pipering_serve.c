@@ -38,7 +38,7 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
 /* Judges a call by variables and size, before the communicator is looked at. */
 static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_call_t *call)
 {
-    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering.algorithm[call->collective]) {
+    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_algorithm_of(call->collective)) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
     return mca_coll_pipering_is_small(call->collective, call->total)
@@ -55,12 +55,12 @@ static int ensure_setup(mca_coll_pipering_context_t *context)
 
 static int wait_for_setup(mca_coll_pipering_context_t *context)
 {
-    const mca_coll_pipering_call_t call = {.context = context};
     mca_coll_pipering_request_t *request;
 
     if (mca_coll_pipering_setup_ready(context->setup)) {
         return OMPI_SUCCESS;
     }
+    const mca_coll_pipering_call_t call = {.context = context};
     const int rc = mca_coll_pipering_request_new(&call, NULL, NULL, &request);
     return OMPI_SUCCESS == rc ? mca_common_colltools_task_run(&request->super) : rc;
 }

@@ -80,6 +80,14 @@ typedef struct mca_coll_pipering_row_t {
     bool forced; /**< it is never weighed */
 } mca_coll_pipering_row_t;
 
+/** The collective whose variable says a call's algorithm: the two reduce-scatters have one. */
+static inline mca_coll_pipering_collective_t
+mca_coll_pipering_variable_of(mca_coll_pipering_collective_t collective)
+{
+    return MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK == collective ? MCA_COLL_PIPERING_REDUCE_SCATTER
+                                                                : collective;
+}
+
 /** What serves a call that no row does, or by no plan yet; lines of a mesh serve barriers, too. */
 #define MCA_COLL_PIPERING_TEXT_NO_DATA "no data"
 #define MCA_COLL_PIPERING_TEXT_LATER "planned when it starts"
