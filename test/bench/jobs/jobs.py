@@ -102,4 +102,22 @@ def setup(rows):
     at_most(f"first call less the next ones, ms; stock {stock:.2f}", own, 0.40)
 
 
-main({"calls": calls, "setup": setup})
+# A rank goes through these as often as it waits: for a call, and for the set-up before the first.
+POLLED = {"mca_coll_pipering_pipe_progress", "mca_coll_pipering_pipe_done",
+          "mca_coll_pipering_deliver", "mca_common_colltools_task_progress",
+          "mca_common_colltools_task_run", "advance", "mca_coll_pipering_setup_progress",
+          "mca_common_colltools_schedule_move", "mca_common_colltools_agreement_move", "drop_below"}
+MOST_INSTRUCTIONS = {"small:Allgatherv": 91, "small:Bcast": 53, "small:Allreduce": 59,
+                     "kept:Allgatherv": 2418, "kept:Bcast": 2418}
+
+
+def instructions(rows):
+    """Of a call: what 60 calls take more than 20."""
+    for call, most in MOST_INSTRUCTIONS.items():
+        sums = {calls: sum(row["instructions"] for row in rows if row["call"] == call
+                           and row["calls"] == calls and row["function"] not in POLLED)
+                for calls in (20, 60)}
+        at_most(f"{call}: instructions of a call", (sums[60] - sums[20]) / 40, most)
+
+
+main({"calls": calls, "setup": setup, "instructions": instructions})

@@ -49,8 +49,12 @@ static void step_back(mca_coll_pipering_walk_t *walk)
 static void share_blocks(mca_coll_pipering_stream_t stream, int rank, uint64_t blocks,
                          uint64_t *from, uint64_t *to)
 {
-    const uint64_t parts = 1 < stream.parts ? (uint64_t) stream.parts : 1;
-    const uint64_t part = 1 < stream.parts ? (uint64_t) stream.part : 0;
+    if (1 >= stream.parts) {
+        *from = 0;
+        *to = blocks;
+        return;
+    }
+    const uint64_t parts = (uint64_t) stream.parts, part = (uint64_t) stream.part;
     const uint64_t over = (uint64_t) rank % parts;
 
     *from = (blocks * part + over) / parts;
