@@ -20,7 +20,7 @@ usage() {
 Usage: ./autogen.sh [--overlay-only] TREE
        ./autogen.sh --help
 
-Lays the overlay on the Open MPI source tree TREE (5.0.x), applies the overlay's
+Lays the overlay on the Open MPI source tree TREE (5.0.x or 6.0.x), applies the overlay's
 patches (of opal/datatype-lookahead and of coll/han), and runs Open MPI's own
 "autogen.pl --force" there. After it:
 
@@ -58,8 +58,8 @@ check_tree() {
     series=$(version_field major).$(version_field minor)
     version=$series.$(version_field release)$(version_field greek)
     case $series in
-        5.0) ;;
-        *) die "Open MPI $version is not supported; supported in tree: 5.0.x; nothing was changed" ;;
+        5.0 | 6.0) ;;
+        *) die "Open MPI $version is not supported; supported in tree: 5.0.x, 6.0.x; nothing was changed" ;;
     esac
 }
 

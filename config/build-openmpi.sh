@@ -14,7 +14,8 @@
 # options, as it comes, without patches and components, for benchmarks to compare
 # with; build/stock leads to it. From the environment (make passes its
 # variables on):
-#   OMPI=              Open MPI 5.0.x, a source directory or tarball; fetched if empty
+#   OMPI=              Open MPI 5.0.x or 6.0.x, a source directory or tarball; 5.0 is fetched if
+#                      it is empty
 #   FORTRAN=1          with the Fortran bindings
 #   JOBS=              parallel jobs of make; as many as processors if empty
 #   CONFIGURE_OPTIONS= further options of Open MPI's configure
@@ -99,8 +100,8 @@ name_variant() {
         $1 == "major" || $1 == "minor" || $1 == "release" || $1 == "greek" { v[$1] = $2 }
         END { printf "%s.%s.%s%s", v["major"], v["minor"], v["release"], v["greek"] }')
     case $variant in
-        5.0.*) ;;
-        *) die "Open MPI $variant is not supported; supported in tree: 5.0.x (OMPI=$source)" ;;
+        5.0.* | 6.0.*) ;;
+        *) die "Open MPI $variant is not supported; supported in tree: 5.0.x, 6.0.x (OMPI=$source)" ;;
     esac
     [ "${FORTRAN-}" != 1 ] || variant=$variant-fortran
     [ $stock = no ] || variant=$variant-stock

@@ -120,12 +120,14 @@ use_nodes() {
         use PRTE_MCA_plm_ssh_agent "$HERE/agent"
         use PRTE_MCA_plm_ssh_no_tree_spawn 1
         use PRTE_MCA_plm_ssh_num_concurrent 256
-        # 6.0 wants to talk to a node's own processes by an interface that is named, too
-        use PRTE_MCA_prte_if_include "eth0$([[ $SERIES -lt 6 ]] || echo ,lo)"
+        # 6.0 wants to talk to a node's own processes too, by lo, and some of its launchers end in a
+        # segmentation fault where two interfaces are named
         if [[ $SERIES -lt 6 ]]; then
+            use PRTE_MCA_prte_if_include eth0
             use PMIX_MCA_ptl_tcp_if_include eth0
-        else
-            use PMIX_MCA_ptl_base_if_include eth0,lo
+        elif [[ $interfaces == *,* ]]; then
+            use PRTE_MCA_prte_if_exclude "${interfaces#eth0,}"
+            use PMIX_MCA_ptl_base_if_exclude "${interfaces#eth0,}"
         fi
     fi
     [[ -z ${TESTBED_MESH-} ]] || use_mesh
