@@ -42,6 +42,13 @@
 
 #include "opal/datatype/opal_convertor.h"
 
+/* Open MPI 6.0 has no checksums, and other names for the engine's functions. */
+#ifndef CONVERTOR_WITH_CHECKSUM
+#    define CONVERTOR_WITH_CHECKSUM 0
+#    define opal_generic_simple_pack opal_generic_inlined_pack
+#    define opal_generic_simple_unpack opal_generic_inlined_unpack
+#endif
+
 BEGIN_C_DECLS
 
 /** Values of the variable opal_datatype_lookahead. */
