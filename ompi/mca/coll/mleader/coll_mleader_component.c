@@ -36,7 +36,7 @@ const mca_coll_base_component_t mca_coll_mleader_component = {
         .mca_register_component_params = mleader_register,
     },
     .collm_data = {
-        MCA_BASE_METADATA_PARAM_CHECKPOINT
+        .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
     },
     .collm_init_query = mleader_init_query,
     .collm_comm_query = mca_coll_mleader_comm_query,

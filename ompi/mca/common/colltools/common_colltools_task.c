@@ -137,8 +137,11 @@ const void *mca_common_colltools_task_copy(mca_common_colltools_task_t *task, co
     if (NULL == array) {
         return NULL;
     }
-    task->copied += bytes;
-    return memcpy(copy, array, bytes);
+    if (0 < bytes) {
+        memcpy(copy, array, bytes);
+        task->copied += bytes;
+    }
+    return copy;
 }
 
 void mca_common_colltools_hold_type(ompi_datatype_t *type, bool hold)

@@ -37,7 +37,7 @@ const mca_coll_base_component_t mca_coll_pipering_component = {
         .mca_register_component_params = pipering_register,
     },
     .collm_data = {
-        MCA_BASE_METADATA_PARAM_CHECKPOINT
+        .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
     },
     .collm_init_query = pipering_init_query,
     .collm_comm_query = mca_coll_pipering_comm_query,
