@@ -124,8 +124,15 @@ static int create_stream(int id, opal_accelerator_stream_t **stream)
     return OPAL_SUCCESS;
 }
 
+#if OMPI_MAJOR_VERSION >= 6
+static int create_event(int id, opal_accelerator_event_t **event, bool enable_ipc)
+#else
 static int create_event(int id, opal_accelerator_event_t **event)
+#endif
 {
+#if OMPI_MAJOR_VERSION >= 6
+    (void) enable_ipc;
+#endif
     (void) id;
     *event = OBJ_NEW(opal_accelerator_event_t);
     return OPAL_SUCCESS;

@@ -11,13 +11,14 @@ fi
 
 components=$bin/components
 mkdir -p "$components/cuda"
-compile "$components/mca_accelerator_fake.so" -shared -fPIC "$here/accelerator_fake.c" \
+compile "$components/mca_accelerator_fake.so" -shared -fPIC -isystem "$root/config/missing" \
+    "$here/accelerator_fake.c" \
     >"$work/cc" 2>&1 || {
     sed 's/^/# /' "$work/cc"
     echo "Bail out! accelerator_fake.c does not compile"
     exit 1
 }
-build device "$here"/{fuzzcase,vanish}.c -pthread -lopen-pal
+build device "$here"/{fuzzcase,vanish}.c -isystem "$root/config/missing" -pthread -lopen-pal
 export OMPI_MCA_mca_base_component_path=$components:SYSTEM_DEFAULT
 # btl/sm would have the kernel copy into a device's memory, btl/self would do so itself.
 export OMPI_MCA_smsc=^cma OMPI_MCA_btl_self_flags=1
