@@ -37,7 +37,8 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
     mca_coll_base_comm_coll_t *below = &module->below;
 
-    if (module->out_of_memory) {
+    if (module->out_of_memory) { /* it stands on many communicators, and fails every call */
+        MCA_COLL_MLEADER_FUNCTIONS(INSTALL)
         return OMPI_SUCCESS;
     }
     MCA_COLL_MLEADER_FUNCTIONS(SAVE)
@@ -55,7 +56,9 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     mca_coll_base_comm_coll_t *below = &((mca_coll_mleader_module_t *) base)->below;
 
     (void) comm;
-    MCA_COLL_MLEADER_FUNCTIONS(RESTORE)
+    if (&mca_coll_mleader.spare != (mca_coll_mleader_module_t *) base) { /* nothing is below it */
+        MCA_COLL_MLEADER_FUNCTIONS(RESTORE)
+    }
     drop_below(below);
     return OMPI_SUCCESS;
 }

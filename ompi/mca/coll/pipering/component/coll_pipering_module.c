@@ -133,7 +133,8 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
     module->context.comm = comm;
-    if (module->out_of_memory) {
+    if (module->out_of_memory) { /* it stands on many communicators, and fails every call */
+        MCA_COLL_PIPERING_FUNCTIONS(INSTALL)
         return OMPI_SUCCESS;
     }
     const int rc = save_below(&module->below, comm);
@@ -155,7 +156,10 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     mca_coll_base_comm_coll_t *below = &((mca_coll_pipering_module_t *) base)->below;
 
     (void) comm;
-    MCA_COLL_PIPERING_FUNCTIONS(RESTORE)
+    /* nothing is below the spare one */
+    if (&mca_coll_pipering.spare != (mca_coll_pipering_module_t *) base) {
+        MCA_COLL_PIPERING_FUNCTIONS(RESTORE)
+    }
     drop_below(below);
     return OMPI_SUCCESS;
 }
