@@ -224,8 +224,8 @@ int bench_cvar_open(const char *name); /**< -1: there is none */
 const char *bench_cvar_value(int cvar); /**< when the job began */
 /** The name of a value of an enumeration; false: the variable has no such value. */
 bool bench_cvar_name(int cvar, int value, char name[BENCH_VALUE_LENGTH]);
-/** The first variable from `place` on whose name begins and ends so; `place` goes behind it.
- *  False: there is none. */
+/** The first variable of named values from `place` on whose name begins and ends so; `place` goes
+ *  behind it. False: there is none. */
 bool bench_cvar_next(int *place, const char *begin, const char *end,
                      char name[BENCH_VALUE_LENGTH]);
 /** Brings all opened variables to what the arm wants and their initial values otherwise. */

@@ -205,7 +205,8 @@ bool bench_cvar_next(int *place, const char *begin, const char *end,
         if (MPI_SUCCESS
                 != MPI_T_cvar_get_info(*place, name, &length, &verbosity, &type, &names, NULL,
                                        &none, &binding, &scope)
-            || 0 != strncmp(name, begin, strlen(begin)) || strlen(name) < strlen(end)) {
+            || MPI_T_ENUM_NULL == names || 0 != strncmp(name, begin, strlen(begin))
+            || strlen(name) < strlen(end)) {
             continue;
         }
         tail = strlen(name) - strlen(end);
