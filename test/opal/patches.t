@@ -112,7 +112,7 @@ stops() {
     local file=opal/datatype/opal_convertor_raw.c
     fresh changed && sed -i '/count_desc % current->blocklen/d' "$work/changed/$file" &&
         cp -r "$work/changed" "$work/before" && ! autogen changed &&
-        grep -q '0002-.*\.patch does not apply to Open MPI [56]\.0.*; the tree is not prepared' \
+        grep -q "0002-.*\.patch does not apply to Open MPI ${series/./\\.}.*; the tree is not prepared" \
             "$work/out" &&
         for file in "${files[@]}"; do
             cmp -s "$work/before/$file" "$work/changed/$file" || return 1
