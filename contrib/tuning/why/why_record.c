@@ -161,10 +161,36 @@ static int forget(MPI_Comm handle, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/*
+ * Open MPI 6.0 takes the address of a handle for the communicator, and reads flags there that say
+ * whether it is valid: behind the handle there are zeros, so these say nothing against it.
+ */
+static bool ask_about(why_comm_t *comm, MPI_Comm handle)
+{
+    struct {
+        MPI_Comm handle;
+        char zeros[4096];
+    } object = {.handle = handle};
+    int count;
+
+    if (MPI_SUCCESS
+        != MPI_T_pvar_handle_alloc(recorder.session, recorder.verdict, &object, &comm->verdict,
+                                   &count)) {
+        return false;
+    }
+    if (MPI_SUCCESS
+        != MPI_T_pvar_handle_alloc(recorder.session, recorder.heard, &object, &comm->heard,
+                                   &count)) {
+        (void) MPI_T_pvar_handle_free(recorder.session, &comm->verdict);
+        return false;
+    }
+    return true;
+}
+
 static why_comm_t *get_to_know(MPI_Comm handle)
 {
     why_comm_t *comm = calloc(1, sizeof(*comm));
-    int between = 0, count;
+    int between = 0;
 
     if (NULL == comm) {
         return NULL;
@@ -172,15 +198,7 @@ static why_comm_t *get_to_know(MPI_Comm handle)
     PMPI_Comm_test_inter(handle, &between);
     comm->ranks = (uint32_t) why_ranks(handle);
     comm->left_out = between || 2 > comm->ranks;
-    if (recorder.asks && !comm->left_out
-        && MPI_SUCCESS == MPI_T_pvar_handle_alloc(recorder.session, recorder.verdict, &handle,
-                                                  &comm->verdict, &count)) {
-        comm->asked = MPI_SUCCESS == MPI_T_pvar_handle_alloc(recorder.session, recorder.heard,
-                                                             &handle, &comm->heard, &count);
-        if (!comm->asked) {
-            (void) MPI_T_pvar_handle_free(recorder.session, &comm->verdict);
-        }
-    }
+    comm->asked = recorder.asks && !comm->left_out && ask_about(comm, handle);
     if (MPI_SUCCESS != PMPI_Comm_set_attr(handle, recorder.keyval, comm)) {
         (void) forget(handle, recorder.keyval, comm, NULL);
         return NULL;

@@ -18,6 +18,13 @@
 
 /* ---- types ---- */
 
+/* MPI 4 has other names for the functions that take MPI_Count, and 4.1 deprecates these. */
+#if 4 > MPI_VERSION
+#define PMPI_Type_size_c PMPI_Type_size_x
+#define PMPI_Type_get_extent_c PMPI_Type_get_extent_x
+#define PMPI_Type_get_true_extent_c PMPI_Type_get_true_extent_x
+#endif
+
 static const char derived[] = "derived", several[] = "several types";
 
 typedef struct {
@@ -43,9 +50,9 @@ static const about_t *about(MPI_Datatype type)
         return &known;
     }
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    PMPI_Type_size_x(type, &size);
-    PMPI_Type_get_extent_x(type, &lower, &extent);
-    PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
+    PMPI_Type_size_c(type, &size);
+    PMPI_Type_get_extent_c(type, &lower, &extent);
+    PMPI_Type_get_true_extent_c(type, &true_lower, &true_extent);
     named = MPI_COMBINER_NAMED == combiner;
     known.type = type;
     known.size = 0 < size ? (uint64_t) size : 0;
