@@ -197,7 +197,7 @@ static void test_formulas(void)
           "a ring of 4 nodes in turn");
 }
 
-/* What differs in 6.0: a reduction's chain has two branches, coll/han gathers by leaders. */
+/* What differs in 6.0: a reduction's chain has two branches, coll/han has leaders for vectors. */
 static void test_six(void)
 {
     const double m = 8192, each = hop(&plain.net, m) + m * 1e-9;
@@ -209,9 +209,11 @@ static void test_six(void)
     in.call.modules = MCA_COLL_PIPERING_BELOW_TUNED_6;
     takes(&in, REDUCE, false, m, 2 * each + m * plain.net.beta, "two chains of 2 to a root");
 
-    for (int turns = 0; turns < 2; turns++) {
-        pose(&in, 16, 4, 0 < turns);
-        in.call.collective = ALLGATHERV;
+    for (int i = 0; i < 4; i++) {
+        const bool scatters = 2 <= i;
+        pose(&in, 16, 4, 0 < i % 2);
+        in.call.collective = scatters ? MCA_COLL_PIPERING_REDUCE_SCATTER : ALLGATHERV;
+        in.call.ordered = scatters;
         in.call.total = 16 * block;
         in.call.modules = MCA_COLL_PIPERING_BELOW_HAN;
         const time_of_t before = ask(&in);
@@ -219,8 +221,8 @@ static void test_six(void)
         const time_of_t found = ask(&in);
         ok(found.messages - before.messages == 9
                && found.bytes - before.bytes == (double) (9 * block + sizes),
-           "leaders gather, after 9 sizes: %g messages, %g bytes more",
-           found.messages - before.messages, found.bytes - before.bytes);
+           "leaders %s, after 9 sizes: %g messages, %g bytes more",
+           scatters ? "scatter" : "gather", found.messages - before.messages, found.bytes - before.bytes);
     }
 }
 

@@ -20,7 +20,8 @@
  * what coll/han does with an allgather, but inside a node each rank copies what it gives and gets.
  *
  * 6.0 differs in two things only: coll/tuned's chain of a reduction has two branches, and coll/han
- * serves the gatherv of an allgatherv by leaders, who first learn how much comes from their node.
+ * serves the gatherv of an allgatherv, and the scatterv behind a reduction, by leaders, who first
+ * learn how much comes from their node, or goes there.
  *
  *     sender    |-- alpha --|                          busy: alpha for each message
  *     ports                 |-- wire bytes x beta --|  of both ends, held by one at a time
@@ -34,8 +35,9 @@
  * scatter is taken for coll/tuned's.
  *
  * Source: Open MPI 5.0.7 and 6.0.0rc2, coll_tuned_decision_fixed.c, coll_han_{bcast,reduce,
- * allreduce,allgather,gatherv}.c, coll/base's algorithms, nbc_ibcast.c, nbc_ireduce.c. Other modules: Thakur,
- * Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005.
+ * allreduce,allgather,gatherv,scatterv}.c, coll/base's algorithms, nbc_ibcast.c, nbc_ireduce.c,
+ * nbc_iscatterv.c. Other modules: Thakur, Rabenseifner, Gropp: Optimization of Collective
+ * Communication Operations in MPICH, 2005.
  */
 
 #include "coll_pipering_plan_below.h"
@@ -236,23 +238,26 @@ static void play_tree(run_t *run, int how)
     }
 }
 
-/* All contributions to the lowest rank of each node, and from there to the lowest of all. */
+/*
+ * All contributions to the lowest rank of each node, and from there to the lowest of all; or parts
+ * of the vector the other way, first between nodes, where coll/libnbc sends empty ones, too.
+ */
 static void play_leaders(run_t *run, int how)
 {
     const int *node_of = run->call->node_of;
     double *sums = run->before; /* of nodes, at their lowest ranks */
 
-    (void) how;
     for (int r = 0; r < run->ranks; ++r) {
-        const double bytes = span(run, r, 1);
-        sums[node_of[r]] += bytes;
-        if (node_of[r] != r && 0 < bytes) {
-            send(run, r, node_of[r], bytes, false);
-        }
+        sums[node_of[r]] += span(run, r, 1);
     }
-    for (int r = 1; r < run->ranks; ++r) {
-        if (node_of[r] == r && 0 < sums[r]) {
-            send(run, r, 0, sums[r], false);
+    for (int i = 0; i < 2; ++i) {
+        const bool across = (UP == how) == (1 == i);
+        for (int r = 1; r < run->ranks; ++r) {
+            const double bytes = across ? sums[r] : span(run, r, 1);
+            const int other = across ? 0 : node_of[r];
+            if ((node_of[r] == r) == across && (0 < bytes || (across && UP != how))) {
+                send(run, UP == how ? r : other, UP == how ? other : r, bytes, false);
+            }
         }
     }
 }
@@ -505,7 +510,7 @@ static const algorithm_t gathers[] = { /* by those of an allgather; 8, 9: to a r
     [4] = {"tuned: ring", play_ring, 0, 0, 0},
     [5] = {"tuned: neighbor", play_ring, PAIRS, EVEN_RANKS, 4},
     [6] = {"tuned: two_proc", play_ring, 0, 0, 0},
-    [7] = {"tuned: default", play_leaders, 0, 0, 0}, /* with coll/han's gatherv, of 6.0 */
+    [7] = {"tuned: default", play_leaders, UP, 0, 0}, /* with coll/han's gatherv, of 6.0 */
     [8] = {NULL, play_tree, ROWS | UP | PARTS, 0, 0},
     [9] = {NULL, play_tree, LINEAR | UP | PARTS | ASKED, 0, 0}};
 static const algorithm_t bcasts[] = {
@@ -537,7 +542,8 @@ static const algorithm_t scatters[] = { /* what follows a reduction; by those of
     [1] = {"tuned: non-overlapping", play_tree, LINEAR | DOWN | PARTS, 0, 0},
     [2] = {"tuned: recursive_halving", play_halving, 0, 0, 0},
     [3] = {"tuned: ring", play_ring, UP, 0, 0},
-    [4] = {"tuned: butterfly", play_halving, ALL, 0, 0}};
+    [4] = {"tuned: butterfly", play_halving, ALL, 0, 0},
+    [7] = {"tuned: non-overlapping", play_leaders, DOWN, 0, 0}}; /* with coll/han's scatterv */
 static const algorithm_t scattered_blocks[] = {
     [1] = {"tuned: basic_linear", play_tree, 0, 0, 0}, /* a reduction and a scatter */
     [2] = {"tuned: recursive_doubling", play_halves, WHOLE | ALL, 0, 0}, /* up to 1 KiB in all */
@@ -760,8 +766,11 @@ static tally_t han_time(const call_t *call)
     return tally;
 }
 
-/* Leaders gather contributions of any size, after these sizes from all nodes but the root's. */
-static tally_t han_gatherv(const call_t *call)
+/*
+ * Leaders gather contributions, or scatter parts, of any size, after these sizes from all nodes but
+ * the root's.
+ */
+static tally_t han_vector(const call_t *call)
 {
     tally_t tally = play(call, 7);
     call_t sizes = *call;
@@ -770,6 +779,7 @@ static tally_t han_gatherv(const call_t *call)
     sizes.ranks = call->ppn;
     sizes.nodes = 1;
     sizes.node_of = NULL;
+    sizes.ordered = false;
     sizes.total = (size_t) call->ppn * sizeof(size_t);
     const tally_t node = play(&sizes, tuned_number(&sizes));
     add(&tally, node, call->nodes - 1);
@@ -811,8 +821,9 @@ static tally_t known_time(const call_t *call)
                          && equal && 1 < call->nodes && 1 < call->ppn;
     const bool han = leaders && !call->ordered && 0 != collectives[call->collective].han[0];
     const int number = tuned_number(call);
-    const bool gatherv = leaders && is_six(call) && ALLGATHERV == call->collective && 1 == number;
-    tally_t tally = han ? han_time(call) : gatherv ? han_gatherv(call) : play(call, number);
+    const bool vector = leaders && is_six(call) && 1 == number
+                        && (ALLGATHERV == call->collective || REDUCE_SCATTER == call->collective);
+    tally_t tally = han ? han_time(call) : vector ? han_vector(call) : play(call, number);
     call_t next = *call;
 
     if (!han && ALLREDUCE == call->collective && 2 == number) {
