@@ -290,6 +290,7 @@ typedef struct row_t {
     form_t form[CALLS_AT_MOST];
     bool served[CALLS_AT_MOST]; /* by the component, in any case */
     bool orphan[CALLS_AT_MOST];
+    bool loses; /* if its persistent form is left below; of the last gather */
     MPI_Comm gone;
     uint64_t starts; /* that the pipelines must have served */
 } row_t;
@@ -369,10 +370,8 @@ static plan_t random_plan(row_t *row)
 static call_t *try_types(const plan_t *plan, const row_t *row, dice_t *dice, bool simple,
                          bool forced)
 {
+    const bool unlike = of.mismatch && 1 < row->size; /* coll/self loses bytes behind 64 KiB */
     const int mine = plan->units[row->rank];
-    /* coll/self and coll/libnbc lose a rank's own bytes behind 64 KiB */
-    const bool unlike = of.mismatch && 1 < row->size
-                        && (forced || 65536 >= (size_t) mine * layout_unit_size(plan->unit));
     int recv_units = simple ? 1 : dice_divisor(dice, plan->step);
     int *count = tap_memory((size_t) row->size * sizeof(int));
     exchange_spec_t spec = {.comm = plan->comm, .key = plan->key, .same = plan->same};
@@ -452,6 +451,7 @@ static call_t *random_gather(row_t *row)
     const bool forced = of.gathers_forced || of.leaders;
     call_t *call = NULL;
 
+    row->loses = false;
     switch (dice_roll(&row->shared, of.component ? 16 : 14)) {
     case 14:
         return nothing(row);
@@ -467,6 +467,10 @@ static call_t *random_gather(row_t *row)
         tap_bail("no types for case %d", of.number);
     }
     row->own = dice_from(row->own.state, plan.key, 0);
+    /* coll/libnbc loses a rank's own bytes behind 64 KiB; in other forms these are put in place */
+    for (int i = 0; i < row->size && of.mismatch; i++) {
+        row->loses |= 65536 < (size_t) plan.units[i] * layout_unit_size(plan.unit);
+    }
     free(plan.units);
     return call;
 }
@@ -521,7 +525,8 @@ static void prepare(row_t *row, int i)
     row->form[i] = of.staged ? BLOCKING : (form_t) dice_roll(&row->shared, FORMS);
     if (cases_watched && swap && SWAP_V < kind) {
         row->form[i] = BLOCKING;
-    } else if (cases_watched && PERSISTENT == row->form[i] && !row->served[i]) {
+    } else if ((cases_watched || (gather && row->loses)) && PERSISTENT == row->form[i]
+               && !row->served[i]) {
         row->form[i] = NONBLOCKING;
     }
     row->starts += pipelined ? 1 + (PERSISTENT == row->form[i]) : 0;
