@@ -52,23 +52,20 @@ static uint64_t calls(void)
     return knob_counter("coll_pipering_alltoall_calls");
 }
 
-/* Of fewer bytes in all than min_total auto leaves a call to the module below. */
+/* Of fewer than 8192 bytes in all auto leaves a call to the module below. */
 static void test_small(void)
 {
     const uint64_t before = calls(), small = knob_counter("coll_pipering_fallback_small");
-    const double least = knob_get("coll_pipering_min_total", 0);
+    const int few = 8191 / (4 * tap_size), enough = (8191 + 4 * tap_size) / (4 * tap_size);
     const bool mesh = 0 != tap_number("MESH", 0);
 
     knob_set("coll_pipering_alltoall_algorithm", AUTO);
-    knob_set("coll_pipering_min_total", 4 * 100 * tap_size);
-    const bool right = run(98, false)
-                       && run(100, false);
+    const bool right = run(few, false) && run(enough, false);
     const bool left = calls() - before == mesh
                       && knob_counter("coll_pipering_fallback_small") - small == mesh;
     tap_check(right && left, right ? "not so" : "wrong data",
               "MPI_Alltoall, auto: %s", mesh ? "few bytes are left to the module below"
                                              : "never by bytes without a mesh");
-    knob_set("coll_pipering_min_total", least);
 }
 
 static void test_served(void)

@@ -42,7 +42,7 @@ mpi4py() {
     fi
 }
 
-pipering=(--mca coll_pipering_min_total 0)
+pipering=(--mca coll_pipering_small_calls 0)
 for call in bcast reduce scan exscan; do
     pipering+=(--mca coll_pipering_${call}_algorithm pipeline)
 done
@@ -52,7 +52,7 @@ pipering+=(--mca coll_pipering_allreduce_algorithm merged
 leaders=(--mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_groups 2
     --mca coll_pipering_allgather_algorithm off
     --mca coll_pipering_allgatherv_algorithm rounds
-    --mca coll_pipering_allreduce_algorithm ring --mca coll_pipering_min_total 0)
+    --mca coll_pipering_allreduce_algorithm ring --mca coll_pipering_small_calls 0)
 
 mpi4py "as it is" 1 300
 mpi4py "as it is" 3 300

@@ -33,7 +33,7 @@ for line in open(said, errors="replace"):
             row = match.group(2)
             block = re.search(rf"\b{row} B (\d+)", match.group(1))
             wanted[-1][1] = (row, int(block.group(1)) if block else 0)
-        elif "fewer bytes than min_total" in line and wanted and not wanted[-1][1]:
+        elif "too few bytes" in line and wanted and not wanted[-1][1]:
             wanted[-1][1] = ("below", 0)
 wrong = 0
 for call, got, its_first, its_last in wanted:

@@ -78,9 +78,6 @@ serves "off" 0,4,0,4 --mca coll_pipering_allgatherv_algorithm off \
     --mca coll_pipering_allgather_algorithm off "${loud[@]}"
 is "off: the verbose line says why" "$(lines "$line.*left to the module below: switched off")" 8
 is "off: the verbose line names the call that was made" "$(calls_named)" "$each_twice"
-serves "min_total above all" 0,4,0,4 --mca coll_pipering_min_total 1000000 "${loud[@]}"
-is "min_total above all: the verbose line says why" "$(lines "$line.*left to the module below: fewer bytes")" 8
-serves "min_total does not hold what is forced" 4,0,4,0 --mca coll_pipering_min_total 1000000 "${ring[@]}"
 
 # ---- ranks that differ ----
 
@@ -110,7 +107,7 @@ complains() {
 }
 
 complains block_size -1 "0 to 1073741824" 0
-complains min_total 1073741825 "0 to 1073741824" 8192
+complains small_calls -1 "0 to 1048576" 15
 complains window 1000000 "0 to 4096" 0
 complains window -1 "0 to 4096" 0
 complains processors -0.5 "0 to 1000000" "0 (not given)"

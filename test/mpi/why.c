@@ -214,8 +214,8 @@ static void exchange_equal(form_t form)
     (void) CALL_IN(form, &request, Alltoall, Ialltoall, from, 60, MPI_CHAR, to, 60, MPI_CHAR,
                    MPI_COMM_WORLD);
     if (BLOCKING == form) {
-        MPI_Alltoall(from, 30, MPI_DOUBLE, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
-        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_CHAR, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
+        MPI_Alltoall(from, 300, MPI_DOUBLE, to, 300, MPI_DOUBLE, MPI_COMM_WORLD);
+        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_CHAR, to, 300, MPI_DOUBLE, MPI_COMM_WORLD);
     }
     complete(form, &request, 2);
 }

@@ -57,7 +57,7 @@ recorded() {
 # ---- what is recorded ----
 
 large="4 40300 40000 4 dense" small="4 100 50 2 dense"
-few="small: fewer bytes than min_total" local="local: all ranks are on one node"
+few="small: too few bytes" local="local: all ranks are on one node"
 gathers=(allgatherv iallgatherv allgatherv_init)
 mine=(--mca coll ^mleader)
 
@@ -142,7 +142,7 @@ EXPECTED
 # ---- MPI_Alltoall and MPI_Barrier ----
 
 meetings=({,i}alltoall alltoall_init {,i}barrier barrier_init)
-few_each="4 240 60 4 dense" more_each="4 960 240 4 dense" no_data="4 0 0 0 dense"
+few_each="4 240 60 4 dense" more_each="4 9600 2400 4 dense" no_data="4 0 0 0 dense"
 without="meshless: no mesh serves the communicator"
 unasked="unasked: MPI has not come to coll/pipering"
 chosen="unchosen: served only where an algorithm is chosen"
@@ -158,7 +158,7 @@ is "barriers and equal exchanges without a mesh" "$(classes "${meetings[@]}")" "
 1 barrier_init $no_data other $unasked
 EXPECTED
 )"
-on_mesh=("${mine[@]}" --mca coll_pipering_mesh 2x2 --mca coll_pipering_min_total 960
+on_mesh=("${mine[@]}" --mca coll_pipering_mesh 2x2
     --mca coll_pipering_barrier_algorithm mesh_lines "$bin/why" meetings)
 recorded "on a mesh" "${on_mesh[@]}"
 is "those along a mesh inside one node, whose links no exchange uses" "$(classes "${meetings[@]}")" \
@@ -349,19 +349,19 @@ for one in json.load(sys.stdin)["classes"]:
         print(one["each"], one["server"], one["variable"] or "-", one["gain"] > 0)'
 }
 
-# vectors LABEL MIN_TOTAL: a job on four nodes of a rank each, with links of 100 Mbit/s.
+# vectors LABEL ALGORITHM: a job on four nodes of a rank each, with links of 100 Mbit/s.
 vectors() {
     rm -rf "$dir"
     job "$1" "$testbed" with --nodes 4 --rate 100mbit -- "$testbed" mpirun --ppn 1 --timeout 300 -- \
-        "${record[@]}" --mca coll_pipering_min_total "$2" "$bin/why" vectors
+        "${record[@]}" --mca coll_pipering_bcast_algorithm "$2" "$bin/why" vectors
 }
 
 if can_nodes; then
-    vectors "on nodes, vectors that are left below" 1048576
+    vectors "on nodes, vectors that are left below" off
     is "it is said what would help" "$(advised | cut -d ' ' -f 2-)" \
-        "below coll_pipering_min_total=524288 True"
+        "below coll_pipering_bcast_algorithm=auto True"
     before=$(advised | cut -d ' ' -f 1)
-    vectors "on nodes, as advised" 524288
+    vectors "on nodes, as advised" auto
     served=$(advised | grep " pipering ") # but for a lesson, which the module below has
     is "then they are served" "${served#* }" "pipering - False"
     timed "and take less time" awk "BEGIN { exit !(${served%% *} < $before) }"

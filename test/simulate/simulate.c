@@ -236,7 +236,8 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
     if (0 < number && mca_coll_pipering_in_rounds(plan->row)) {
         regroup(plan, &facts, (int) number);
     }
-    if (mca_coll_pipering_is_below(params.algorithm, params.min_total, world.total)) {
+    if (MCA_COLL_PIPERING_AUTO == params.algorithm
+        && world.total < mca_coll_pipering_least_total(collective->collective, &params, &facts)) {
         plan->reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return plan;

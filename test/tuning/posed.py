@@ -64,7 +64,7 @@ def ompi_info():
     text = PARAMETERS
     text += parameter("coll_pipering_processors", "0", "double",
                       " [0..1000000 processors; 0: those that processes may use]")
-    text += size("coll_pipering_min_total", 8192) + size("coll_pipering_rounds_packed", 8192)
+    text += size("coll_pipering_rounds_packed", 8192)
     text += size("coll_pipering_alltoall_small", 4096) + size("coll_pipering_block_size", 0)
     for name in ("window", "alltoall_window"):
         text += parameter(f"coll_pipering_{name}", 0, "int", " [0..4096 blocks; 0: chosen]")
@@ -180,7 +180,7 @@ def task_time(cell):
 def true_time(cell, settings, knee=math.inf, adapters=1.0):
     """(seconds, block size) of a call without noise."""
     total = cell["total"]
-    if total < float(settings.get("coll_pipering_min_total", 8192)):
+    if total < 8192:
         return below(cell, settings), None
     return served(cell, settings, knee, adapters)
 

@@ -226,8 +226,7 @@ def test_order():
 
 def test_counts():
     """counts come from a file or from standard input, and are those of a distribution"""
-    words = ("--set", "coll_pipering_min_total=0")
-    given = predict("--counts", "-", *words, stdin="100 200\n\n0 5\n")
+    given = predict("--counts", "-", stdin="100 200\n\n0 5\n")
     assert (given["ranks"], given["bytes"]) == (4, 305), given
     with tempfile.NamedTemporaryFile("w", suffix=".counts") as file:
         file.write("\n".join(["4096"] * 8) + "\n")
@@ -363,7 +362,7 @@ def test_defaults():
         return
     lines = subprocess.run([info, "--parsable", "--param", "coll", "pipering", "--level", "9"],
                            capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    assert "coll_pipering_min_total:value:" in lines
+    assert "coll_pipering_small_calls:value:" in lines
     values = [line.split(":param:", 1)[1].split(":value:", 1) for line in lines.splitlines()
               if ":param:" in line and ":value:" in line]
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:

@@ -175,8 +175,9 @@ def test_resume_refused():
             ("prefix", "info", "prefix:/posed", "prefix:/other", ["version of prefix", "/other"]),
             ("setting", "info", "window:value:0", "window:value:8",
              ["setting in force of coll_pipering_window: 0, now 8"]),
-            ("new setting", "info", "min_total:source:default", "min_total:source:environment",
-             ["coll_pipering_min_total: none, now 8192"])):
+            ("new setting", "info", "rounds_packed:source:default",
+             "rounds_packed:source:environment",
+             ["coll_pipering_rounds_packed: none, now 8192"])):
         place = Place()
         components = files.make_directory(os.path.join(place.path, "lib", "openmpi"))
         replace(os.path.join(place.path, "info"), "path:prefix",

@@ -22,7 +22,7 @@ from pipering_tuning import files, why, why_classes, why_model, why_records  # n
 
 DOOR = os.path.join(tap.TUNING, "pipering-why")
 PLACES = 8
-DEFAULTS = {"call": "allgatherv", "reason": "small: fewer bytes than min_total",
+DEFAULTS = {"call": "allgatherv", "reason": "small: too few bytes",
             "ranks": 4, "contiguous": 1, "order_matters": 0, "type": "MPI_DOUBLE", "calls": 10,
             "bytes": 10000, "largest": 5000, "contributors": 20, "least": 900, "most": 1100,
             "time": 10 ** 9, "longest": 10 ** 9}
@@ -191,11 +191,10 @@ def test_gain():
     found = one.only_class(model)
     # 0.1 s each on the faster rank, 0.02 s by the model, 10 calls
     assert near(found["gain"], 0.8) and near(found["forecast"], 0.02), found
-    assert found["variable"] == "coll_pipering_min_total=65536", found
-    assert model.asked == [("allgatherv", 4, 1, (1000, 500, 2), False,
-                            ["coll_pipering_min_total=65536"])], model.asked
+    assert found["variable"] == "coll_pipering_allgatherv_algorithm=ring (for all sizes)", found
+    assert model.asked == [("allgatherv", 4, 1, (1000, 500, 2), False, [])], model.asked
     text = one.text(Posed())
-    assert "1. 800 ms (4%)" in text and "coll_pipering_min_total=65536" in text, text
+    assert "1. 800 ms (4%)" in text and "coll_pipering_allgatherv_algorithm=ring" in text, text
     assert text.startswith("By other variables of coll/pipering this program would gain 800 ms of "
                            "1.5 s in these calls, 4% of its time, by the model of FILE\n"), text
 
@@ -253,36 +252,25 @@ def test_no_gain():
 
 def test_remedies():
     """the variable follows from the reason, the collective, and the sizes"""
-    cases = [("small", "allgather", 70000, "coll_pipering_min_total=65536"),
-             ("small", "iallreduce", 70000, "coll_pipering_min_total=65536"),
-             ("short", "allreduce", 70000, "coll_pipering_min_total=32768"),
-             ("short", "iallreduce", 70000, "coll_pipering_min_total=16384"),
-             ("short", "allreduce_init", 70000, "coll_pipering_min_total=16384"),
-             ("short", "scan", 65535, "coll_pipering_min_total=16384"),
-             ("small", "ibcast", 65535, "coll_pipering_min_total=32768"),
-             ("off", "iallgatherv", 1, "coll_pipering_allgatherv_algorithm=auto"),
-             ("off", "neighbor_alltoallw", 1, "coll_pipering_neighbor_alltoallw_algorithm=auto"),
-             ("off", "ialltoall", 1, "coll_pipering_alltoall_algorithm=auto"),
-             ("off", "ibarrier", 1, "coll_pipering_barrier_algorithm=auto"),
-             ("model", "bcast_init", 1, "coll_pipering_bcast_algorithm=ring (for all sizes)"),
-             ("unchosen", "ibarrier", 0, "coll_pipering_barrier_algorithm=mesh_lines"),
-             ("meshless", "alltoall", 1, "coll_pipering_mesh, if the network has no switches"),
-             ("unasked", "barrier", 0, "coll_pipering_mesh, if the network has no switches"),
-             ("unasked", "bcast", 1, ""), ("local", "bcast", 1, "")]
-    for reason, call, least, wanted in cases:
-        data = table([record(reason=f"{reason}: because", call=call, least=least)])
-        given = why_classes.remedy(why_records.parse(data, "x").records[0], 3, Posed().answer)
+    cases = [("small", "allgather", "coll_pipering_allgather_algorithm=ring (for all sizes)"),
+             ("short", "iallreduce", "coll_pipering_allreduce_algorithm=ring (for all sizes)"),
+             ("off", "iallgatherv", "coll_pipering_allgatherv_algorithm=auto"),
+             ("off", "neighbor_alltoallw", "coll_pipering_neighbor_alltoallw_algorithm=auto"),
+             ("off", "ialltoall", "coll_pipering_alltoall_algorithm=auto"),
+             ("off", "ibarrier", "coll_pipering_barrier_algorithm=auto"),
+             ("model", "bcast_init", "coll_pipering_bcast_algorithm=ring (for all sizes)"),
+             ("unchosen", "ibarrier", "coll_pipering_barrier_algorithm=mesh_lines"),
+             ("meshless", "alltoall", "coll_pipering_mesh, if the network has no switches"),
+             ("unasked", "barrier", "coll_pipering_mesh, if the network has no switches"),
+             ("unasked", "bcast", ""), ("local", "bcast", "")]
+    for reason, call, wanted in cases:
+        data = table([record(reason=f"{reason}: because", call=call)])
+        given = why_classes.remedy(why_records.parse(data, "x").records[0], Posed().answer)
         assert given == wanted, (reason, call, given)
-
-
-def test_nodes_of_short():
-    """reductions in a fixed order want min_total for each node but one, of those there can be"""
-    ways = ({"reason": "short: so"}, {"reason": "small: so", "order_matters": 1})
-    for way in ways:
-        for ranks, wanted in ((8, 16384), (3, 32768), (2, 65536)):
-            one = record(ranks=ranks, call="reduce", least=70000, **way)
-            found = Job(*(table([one], rank) for rank in range(8))).only_class()["variable"]
-            assert found == f"coll_pipering_min_total={wanted}", (ranks, found)
+    unserved = Posed(served=False).answer
+    for reason in ("small", "short", "off"):
+        data = table([record(reason=f"{reason}: because")])
+        assert why_classes.remedy(why_records.parse(data, "x").records[0], unserved) == "", reason
 
 
 def test_without_machine():
@@ -306,10 +294,10 @@ def test_model():
             assert answer.served and answer.seconds < answer.rival, (collective, answer)
             times.append(answer.seconds)
         assert 1.8 < times[1] / times[0] < 2.1, (collective, times)
-    small = (1000, 500, 2)
-    assert not model.ask("allgatherv", 8, 8, small, False).served
-    assert model.ask("allgatherv", 8, 8, small, False,
-                     ["coll_pipering_allgatherv_algorithm=ring"]).served
+    small = (1000, 1000, 1)
+    assert not model.ask("reduce", 8, 8, small, False).served
+    assert model.ask("reduce", 8, 8, small, False,
+                     ["coll_pipering_reduce_algorithm=pipeline"]).served
     assert model.ask("barrier", 8, 8, (0, 0, 0), False) is None
     assert not model.ask("allgatherv", 8, 1, (8 << 20, 1 << 20, 8), False).served
 
@@ -426,7 +414,7 @@ def test_report():
     records = [record(), record(call="bcast", time=10 ** 8, type="derived", contiguous=0)]
     text = Job(table(records)).run().stdout
     for words in ("allgatherv", "bcast", "derived, with gaps", "module below (small)", "50%", "1000 B",
-                  "1 s", "Not served by coll/pipering", "fewer bytes than min_total",
+                  "1 s", "Not served by coll/pipering", "too few bytes",
                   "512 B and more"):
         assert words in text, (words, text)
     assert "and 1 classes more, 100 ms together" in Job(table(records)).run("--top", "1").stdout

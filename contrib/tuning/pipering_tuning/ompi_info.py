@@ -17,7 +17,7 @@ from .files import Refusal
 
 CLAUSE = re.compile(r"\[([-+.\de]+)\.\.([-+.\de]+)(?: [a-z]+)?(?:; 0: ([^\[\]]*))?\]$")
 LINE = re.compile(r'"?mca:[^:]*:[^:]*:param:([^:]+):([a-z_]+):(.*?)"?$')
-NEEDED = "coll_pipering_min_total"
+NEEDED = "coll_pipering_block_size"
 
 # What Open MPI reads as a whole number: C's bases, and units of 1024.
 WHOLE = re.compile(r"([-+]?)(0[xX][\da-fA-F]+|0[0-7]*|[1-9]\d*)(?:([kKmMgG])(?:i?[bB])?)?$")

@@ -60,37 +60,16 @@ def reason_name(reason):
     return name if colon else None
 
 
-def power_of_two_below(value):
-    return 1 << max(int(value).bit_length() - 1, 0)
-
-
-def min_total(record, parts):
-    """The largest coll_pipering_min_total that calls have so many times."""
-    return f"coll_pipering_min_total={power_of_two_below(record.least // max(parts, 1))}"
-
-
-def min_total_of_short(record, nodes):
-    """The same for reductions in a fixed order, which want it for each link of a chain: of nodes,
-    or of ranks if they are nonblocking, since these do not know the nodes."""
-    form = collective_of(record.call)[1]
-    return min_total(record, (nodes if form == "blocking" else record.ranks) - 1)
-
-
 def algorithm(record, value):
     return f"coll_pipering_{collective_of(record.call)[0]}_algorithm={value}"
 
 
-# For each reason: the setting that would have coll/pipering serve calls on so many nodes at most,
-REMEDIES = {
-    "small": lambda record, nodes: (min_total_of_short(record, nodes) if record.order_matters
-                                    else min_total(record, 1)),
-    "short": min_total_of_short,
-    "off": lambda record, nodes: algorithm(record, "auto"),
-}
+# Calls with these reasons are not served though the model may favor them: a forced algorithm is.
+UNASKED_MODEL = ("small", "short")
 
 MESH = "coll_pipering_mesh, if the network has no switches"
 
-# or what else would. The model can be asked about the first, but not about the others.
+# What would have coll/pipering serve calls that were left for other reasons.
 ADVICE = {
     "early": lambda record: "one blocking call before them on the communicator",
     "unchosen": lambda record: algorithm(record, "mesh_lines"),
@@ -110,15 +89,15 @@ def is_without(one):
     return one.server == "" and one.reason == ""
 
 
-def remedy(record, nodes, answer):
+def remedy(record, answer):
     """What would have coll/pipering serve calls; "": nothing, or nothing that the model backs."""
     name = reason_name(record.reason)
     if name in ADVICE:
         return ADVICE[name](record)
-    if name == "model":
-        return algorithm(record, answer.algorithm) + " (for all sizes)" if answer else ""
-    if name in REMEDIES and (answer is None or answer.served):
-        return REMEDIES[name](record, nodes)
+    if name == "off" and (answer is None or answer.served):
+        return algorithm(record, "auto")
+    if answer and (name == "model" or (name in UNASKED_MODEL and answer.served)):
+        return algorithm(record, answer.algorithm) + " (for all sizes)"
     return WITH if is_without(record) and answer and answer.served else ""
 
 
@@ -126,7 +105,7 @@ def ask(model, record, nodes, sizes):
     """What the model says of calls, as served by coll/pipering after the remedy for their reason;
     None: nothing."""
     name = reason_name(record.reason)
-    settings = [REMEDIES[name](record, nodes)] if name in REMEDIES else []
+    settings = [algorithm(record, "auto")] if name == "off" else []
     return model and model.ask(collective_of(record.call)[0], record.ranks, nodes, sizes,
                                record.order_matters, settings)
 
@@ -168,7 +147,7 @@ def merge(records, hosts, processes, model):
     at_most = slowest if own is None else own
     gain, variable = 0.0, ""
     if first.server != PIPERING and (answer is None or answer.seconds < (1 - SURE) * at_most):
-        variable = remedy(example, nodes, answer)
+        variable = remedy(example, answer)
         if variable and forecast is not None:
             gain = (at_most - forecast) * calls / processes
     return Class(first.call, first.server, first.reason, first.ranks, first.type,

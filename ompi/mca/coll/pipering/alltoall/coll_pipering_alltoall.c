@@ -11,7 +11,7 @@
  * @file
  * MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: all messages of a side have one type and one
  * count, and lie one behind the other. coll/pipering serves such a call only on a declared mesh,
- * from min_total bytes on, or if the variable alltoall_algorithm names an algorithm; the module
+ * from MCA_COLL_PIPERING_SMALL bytes on, or if the variable alltoall_algorithm names an algorithm; the module
  * below serves all others.
  */
 

@@ -50,7 +50,7 @@ static const mca_common_colltools_variable_t variables[] = {
     {.name = "alltoall_algorithm", ALGORITHM(MCA_COLL_PIPERING_CALL_ALLTOALL),
      .values = all_to_all,
      .help = "Algorithm of MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: auto (permuted where "
-             "coll_pipering_mesh is set, ranks are on several nodes, and a rank receives min_total "
+             "coll_pipering_mesh is set, ranks are on several nodes, and a rank receives 8192 "
              "bytes or more in all, not in place, else the module below), and the others as for "
              "alltoallw"},
     {.name = "alltoallw_algorithm", ALGORITHM(MCA_COLL_PIPERING_CALL_ALLTOALLW),

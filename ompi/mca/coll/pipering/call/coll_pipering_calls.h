@@ -34,12 +34,25 @@ static inline int mca_coll_pipering_algorithm_of(mca_coll_pipering_collective_t 
 
 /* ---- small calls ---- */
 
+/** Bytes below which calls are small; 0 where users want none to be. */
+static inline size_t mca_coll_pipering_small(void)
+{
+    return 0 == mca_coll_pipering.small_calls ? 0 : MCA_COLL_PIPERING_SMALL;
+}
+
 /** Whether a call about `total` bytes is one for the module below because it is small. */
-static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t collective,
+static inline bool mca_coll_pipering_is_small(const mca_coll_pipering_context_t *context,
+                                              mca_coll_pipering_collective_t collective,
                                               size_t total)
 {
-    return mca_coll_pipering_is_below(mca_coll_pipering_algorithm_of(collective),
-                                      mca_coll_pipering_given.min_total, total);
+    return total < context->least[collective]
+           && MCA_COLL_PIPERING_AUTO == mca_coll_pipering_algorithm_of(collective);
+}
+
+/** Counts a small blocking call; whether it goes below, since a later one sets up. */
+static inline bool mca_coll_pipering_count_small(mca_coll_pipering_context_t *context)
+{
+    return 0 != context->small_left--;
 }
 
 /**
@@ -72,8 +85,9 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
                                             size_t total, ompi_communicator_t *comm,
                                             mca_coll_pipering_module_t *module)
 {
-    if (!mca_coll_pipering_is_small(collective, total) || 0 == total
-        || module->out_of_memory || mca_coll_pipering_is_fixed(collective)) {
+    if (!mca_coll_pipering_is_small(&module->context, collective, total) || 0 == total
+        || module->out_of_memory || mca_coll_pipering_is_fixed(collective)
+        || !mca_coll_pipering_count_small(&module->context)) {
         return false;
     }
     mca_coll_pipering_note_left(&module->context, MCA_COLL_PIPERING_FALLBACK_SMALL);

@@ -53,6 +53,12 @@ static const mca_common_colltools_variable_t variables[] = {
      .zero = "an eighth of what is free in backing_directory, up to 2 MiB a process",
      .help = "Shared memory that the ring buffers of a job may take on a node; each process has an "
              "equal share, and sends messages where that is used up"},
+    {.name = "small_calls", .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "calls",
+     .storage = &mca_coll_pipering.small_calls, .preset = 15, .most = 1 << 20,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
+     .zero = "the first one sets it up; the model judges reductions of any size, too",
+     .help = "Blocking calls about fewer than 8192 bytes that a communicator leaves to the module "
+             "below before one sets it up, unless an algorithm is forced"},
     {.name = "fixed_point_sum", .kind = MCA_COMMON_COLLTOOLS_SWITCH,
      .storage = &mca_coll_pipering.fixed_point_sum, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .help = "MPI_Allreduce and MPI_Reduce add float, double and complex values of these (MPI_SUM) "
@@ -145,6 +151,8 @@ static mca_common_colltools_gone_t gone[] = {
     {"mesh_barrier", "MPI_Barrier before the call", NULL},
     {"mesh_decision", "the bytes of a call always decide whether it goes along a mesh", NULL},
     {"mesh_packet", "coll_pipering_block_size", NULL},
+    {"min_total", "the model says for each communicator from how many bytes on calls are served",
+     NULL},
     {"outlier_fraction", OUTLIERS, NULL},
     {"outlier_min_total", OUTLIERS, NULL},
     {"outlier_threshold", OUTLIERS, NULL},

@@ -23,6 +23,8 @@
 #include "ompi/op/op.h"
 #include "opal/util/output.h"
 
+#include <string.h>
+
 static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                       const mca_coll_pipering_params_t *params)
 {
@@ -41,7 +43,7 @@ static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_call_t *cal
     if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_algorithm_of(call->collective)) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    return mca_coll_pipering_is_small(call->collective, call->total)
+    return mca_coll_pipering_is_small(call->context, call->collective, call->total)
                ? MCA_COLL_PIPERING_FALLBACK_SMALL
                : MCA_COLL_PIPERING_TAKEN;
 }
@@ -72,11 +74,24 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
     if (OMPI_SUCCESS == rc) {
         rc = wait_for_setup(context);
     }
-    context->set_up = context->set_up || OMPI_SUCCESS == rc;
+    if (OMPI_SUCCESS == rc && !context->set_up) {
+        context->set_up = true;
+        if (MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(context->setup)) {
+            memset(context->least, 0, sizeof(context->least));
+        }
+    }
     return rc;
 }
 
 /* ---- whether a call is served ---- */
+
+/* Whether a small blocking call sets up the communicator: it is the one that ended the count, or
+ * has not been counted yet, since its types or places were to be looked at first. */
+static bool sets_up(mca_coll_pipering_context_t *context)
+{
+    return !context->set_up
+           && (UINT32_MAX == context->small_left || !mca_coll_pipering_count_small(context));
+}
 
 /* A blocking call, which all ranks make: it may set up the communicator and wait. */
 static int judge_blocking(const mca_coll_pipering_call_t *call,
@@ -86,7 +101,8 @@ static int judge_blocking(const mca_coll_pipering_call_t *call,
     mca_coll_pipering_context_t *context = call->context;
 
     *reason = judge_size(call);
-    if (MCA_COLL_PIPERING_TAKEN != *reason) {
+    if (MCA_COLL_PIPERING_TAKEN != *reason
+        && (MCA_COLL_PIPERING_FALLBACK_SMALL != *reason || !sets_up(context))) {
         return OMPI_SUCCESS;
     }
     const int rc = mca_coll_pipering_set_up(context);
@@ -130,14 +146,32 @@ static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *ca
         }
     }
     if (MCA_COLL_PIPERING_AUTO == params->algorithm && call->order_matters) {
-        return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SHORT
-                                                       : MCA_COLL_PIPERING_TAKEN;
+        return call->total < links * mca_coll_pipering_small() ? MCA_COLL_PIPERING_FALLBACK_SHORT
+                                                               : MCA_COLL_PIPERING_TAKEN;
     }
     if (!context->set_up && !mca_coll_pipering_collective_row(call->collective)->gathers
         && EARLY_LEAST > call->total && MCA_COLL_PIPERING_AUTO == params->algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_EARLY;
     }
     return judge_size(call);
+}
+
+/* Judges a small call of a communicator that is set up: the model says from how many bytes on a
+ * call may pay, once for all that come later. */
+static int judge_small(const mca_coll_pipering_call_t *call, const mca_coll_pipering_key_t *key,
+                       mca_coll_pipering_reason_t *reason)
+{
+    mca_coll_pipering_context_t *context = call->context;
+    int rc = OMPI_SUCCESS;
+
+    if (0 == context->least[call->collective] && call->total < mca_coll_pipering_small()
+        && MCA_COLL_PIPERING_AUTO == key->params.algorithm) {
+        rc = mca_coll_pipering_find_least(context, key);
+    }
+    if (mca_coll_pipering_is_small(context, call->collective, call->total)) {
+        *reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
+    }
+    return rc;
 }
 
 /*
@@ -165,12 +199,16 @@ static int decide(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t 
     }
     *key = key_of(call, &params);
     key->must_take = !blocking && (!context->set_up || key->order_matters);
-    if (MCA_COLL_PIPERING_TAKEN == reason && context->set_up) {
+    if (context->set_up
+        && (MCA_COLL_PIPERING_TAKEN == reason || MCA_COLL_PIPERING_FALLBACK_LOCAL == reason)) {
+        rc = judge_small(call, key, &reason);
+    }
+    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN == reason && context->set_up) {
         rc = mca_coll_pipering_plan_get(context, key, recalled, plan);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        reason = (*plan)->reason;
+        reason = OMPI_SUCCESS == rc ? (*plan)->reason : reason;
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
     }
     if (MCA_COLL_PIPERING_TAKEN == reason) {
         mca_coll_pipering_note_taken(context, NULL == *plan ? MCA_COLL_PIPERING_TEXT_LATER

@@ -175,6 +175,10 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(&module->context, 0, sizeof(module->context));
     module->context.process = &mca_coll_pipering.process;
     module->context.last_count = -1;
+    module->context.small_left = (uint32_t) mca_coll_pipering.small_calls;
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
+        module->context.least[i] = mca_coll_pipering_small();
+    }
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
     module->permutation = NULL;
     module->addends = NULL;

@@ -56,10 +56,11 @@ mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machi
 
 /*
  * The module below must be so many times as slow by the model as the best row, which knows neither
- * all that delays blocks of a pipeline nor, where ranks share processors, who waits for whom.
+ * all that delays blocks of a pipeline nor, where ranks share processors, who waits for whom, nor
+ * what the component itself does in a small call.
  */
 #define MARGIN 1.05
-#define MARGIN_SHARED 1.2
+#define MARGIN_LARGE 1.2
 
 /* Most ranks per processor for which a node has processors enough. */
 #define LOCAL_LOAD 2
@@ -104,7 +105,20 @@ static mca_coll_pipering_times_t find_least(const mca_coll_pipering_plan_t *plan
 
 static double margin_of(const mca_coll_pipering_draft_t *draft)
 {
-    return 1 < draft->load ? MARGIN_SHARED : MARGIN;
+    return 1 < draft->load || MCA_COLL_PIPERING_SMALL > draft->plan->total ? MARGIN_LARGE : MARGIN;
+}
+
+/*
+ * Whether ranks share processors and all bytes of a small call take no longer than a message
+ * without any: then messages wait for processors, of which the model knows too little.
+ */
+static bool waits_for_processors(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_link_cost_t *net = &draft->cost.net;
+    const size_t total = draft->plan->total;
+
+    return 1 < draft->load && MCA_COLL_PIPERING_SMALL > total
+           && (double) total * net->beta < net->alpha + net->latency;
 }
 
 static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
@@ -120,7 +134,8 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
         return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
                                        : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    return regret(&best->time, least) * margin_of(draft) < regret(&plan->below, least)
+    return !waits_for_processors(draft)
+                   && regret(&best->time, least) * margin_of(draft) < regret(&plan->below, least)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }

@@ -134,12 +134,17 @@ typedef struct mca_coll_pipering_facts_t {
     const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */
 } mca_coll_pipering_facts_t;
 
-/** Whether a call about `total` bytes is left to the module below because it is small. */
-static inline bool mca_coll_pipering_is_below(int algorithm, size_t min_total, size_t total)
-{
-    return total < min_total && MCA_COLL_PIPERING_SIZE_MOST >= min_total
-           && MCA_COLL_PIPERING_AUTO == algorithm;
-}
+/** Calls about fewer bytes than this are small: one alone is not worth a set-up. */
+#define MCA_COLL_PIPERING_SMALL ((size_t) 8192)
+
+/**
+ * The least bytes, at most MCA_COLL_PIPERING_SMALL, from which a call may be served if no algorithm
+ * is forced; 0: there is no memory. Small reductions are not, since the bits of a sum would depend
+ * on whether the communicator is set up yet.
+ */
+size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
+                                     const mca_coll_pipering_params_t *params,
+                                     const mca_coll_pipering_facts_t *facts);
 
 /** Whether a call is left to the module below, whatever its sizes: a gather on one node. */
 static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t collective,

@@ -105,6 +105,10 @@ typedef struct mca_coll_pipering_context_t {
     bool apart;  /**< not all ranks are on one node; known once jobs are */
     bool joined; /**< calls have used ring buffers */
     bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
+    uint32_t small_left; /**< small blocking calls that go below before one sets up, which makes it
+                              UINT32_MAX; counted on, so that small calls take no branch for it */
+    size_t least[MCA_COLL_PIPERING_COLLECTIVES]; /**< bytes from which a call may be served if no
+                                                      algorithm is forced, 0: not known yet */
     mca_coll_pipering_verdict_t verdict;
     opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];

@@ -71,37 +71,37 @@ static bool find_ways(mca_coll_pipering_context_t *context, const mca_coll_piper
     return NULL == ways || mca_coll_pipering_ways_wind(ways);
 }
 
-static bool fill_plan(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan,
-                      const mca_coll_pipering_ways_t *ways, int *node_of)
+/* What plans of calls like `key` rest on, with nodes in memory that the caller frees; NULL there:
+ * no memory. */
+static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
+                                           const mca_coll_pipering_key_t *key, int **node_of)
 {
-    const mca_coll_pipering_facts_t facts
-        = {.ranks = ompi_comm_size(context->comm),
-           .nodes = mca_coll_pipering_setup_nodes(context->setup),
-           .me = ompi_comm_rank(context->comm),
-           .node_of = node_of,
-           .ppn = mca_coll_pipering_setup_ppn(context->setup),
-           .load = mca_coll_pipering_setup_load(context->setup),
-           .below = mca_coll_pipering_setup_below(context->setup),
-           .machine = machine_of(context, &plan->key),
-           .ways = ways};
+    const int p = ompi_comm_size(context->comm);
+    const mca_coll_pipering_ways_t *ways = NULL;
 
-    mca_common_colltools_nodes_fill(context->comm, node_of);
-    return mca_coll_pipering_plan_make(plan, &facts);
+    *node_of = find_ways(context, &ways) ? malloc((size_t) p * sizeof(int)) : NULL;
+    if (NULL != *node_of) {
+        mca_common_colltools_nodes_fill(context->comm, *node_of);
+    }
+    return (mca_coll_pipering_facts_t){.ranks = p,
+                                       .nodes = mca_coll_pipering_setup_nodes(context->setup),
+                                       .me = ompi_comm_rank(context->comm),
+                                       .node_of = *node_of,
+                                       .ppn = mca_coll_pipering_setup_ppn(context->setup),
+                                       .load = mca_coll_pipering_setup_load(context->setup),
+                                       .below = mca_coll_pipering_setup_below(context->setup),
+                                       .machine = machine_of(context, key),
+                                       .ways = ways};
 }
 
 static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
                      mca_coll_pipering_plan_t **made)
 {
-    const int p = ompi_comm_size(context->comm);
-    const mca_coll_pipering_ways_t *ways;
-
-    if (!find_ways(context, &ways)) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(p, ways, key);
-    int *node_of = malloc((size_t) p * sizeof(int));
-    const bool filled = NULL != plan && NULL != node_of
-                        && fill_plan(context, plan, ways, node_of);
+    int *node_of;
+    const mca_coll_pipering_facts_t facts = facts_for(context, key, &node_of);
+    mca_coll_pipering_plan_t *plan
+        = NULL == node_of ? NULL : mca_coll_pipering_plan_new(facts.ranks, facts.ways, key);
+    const bool filled = NULL != plan && mca_coll_pipering_plan_make(plan, &facts);
 
     free(node_of);
     if (!filled) {
@@ -112,6 +112,22 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
     }
     *made = plan;
     return OMPI_SUCCESS;
+}
+
+int mca_coll_pipering_find_least(mca_coll_pipering_context_t *context,
+                                 const mca_coll_pipering_key_t *key)
+{
+    int *node_of;
+
+    OPAL_THREAD_LOCK(&context->lock);
+    const mca_coll_pipering_facts_t facts = facts_for(context, key, &node_of);
+    const size_t least = NULL == node_of ? 0
+                                         : mca_coll_pipering_least_total(key->collective,
+                                                                         &key->params, &facts);
+    context->least[key->collective] = least;
+    OPAL_THREAD_UNLOCK(&context->lock);
+    free(node_of);
+    return 0 < least ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /* ---- plans that are kept ---- */

@@ -50,6 +50,13 @@ int mca_coll_pipering_plan_try(mca_coll_pipering_context_t *context,
 /** Lets go of all plans that are kept. */
 void mca_coll_pipering_plans_drop(mca_coll_pipering_context_t *context);
 
+/**
+ * Finds from how many bytes on calls of a collective may be served (context->least), on a
+ * communicator that is set up, by variables in their present state.
+ */
+int mca_coll_pipering_find_least(mca_coll_pipering_context_t *context,
+                                 const mca_coll_pipering_key_t *key);
+
 END_C_DECLS
 
 #endif

@@ -9,7 +9,8 @@
  */
 /**
  * @file
- * Making plans: the costs of links that they rest on, and their memory.
+ * Making plans: the costs of links that they rest on, and their memory; and from how many bytes on
+ * plans are asked.
  */
 
 #include "coll_pipering_draft.h"
@@ -228,4 +229,73 @@ bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
                                                   plan->block_size * key->sizes.unit);
     free(draft.blocks);
     return true;
+}
+
+/* ---- small calls ---- */
+
+/* Whether a call is served, by its plan, which is not kept. *memory is false where there is none. */
+static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
+                      bool *memory)
+{
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(facts->ranks, facts->ways, key);
+    bool served = false;
+
+    if (NULL == plan || !mca_coll_pipering_plan_make(plan, facts)) {
+        *memory = false;
+    } else {
+        served = MCA_COLL_PIPERING_TAKEN == plan->reason;
+    }
+    if (NULL != plan) {
+        mca_coll_pipering_plan_release(plan);
+    }
+    return served;
+}
+
+/* Whether so many bytes of one rank, or as many of each, may be served. */
+static bool may_serve(mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
+                      int *counts, size_t total, bool *memory)
+{
+    const size_t p = (size_t) key->sizes.parts;
+    bool served = false;
+
+    key->sizes.count = total < p ? 1 : total / p;
+    if (MCA_COLL_PIPERING_ALLGATHERV == key->collective) {
+        counts[0] = (int) total;
+        key->sizes.counts.at = counts;
+        served = is_served(key, facts, memory);
+        key->sizes.counts.at = NULL;
+    }
+    return served || (*memory && is_served(key, facts, memory));
+}
+
+size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
+                                     const mca_coll_pipering_params_t *params,
+                                     const mca_coll_pipering_facts_t *facts)
+{
+    const bool gathers = mca_coll_pipering_collective_row(collective)->gathers;
+    mca_coll_pipering_key_t key
+        = {.collective = collective,
+           .params = *params,
+           .sizes = {.scale = 1, .unit = 1, .parts = gathers ? facts->ranks : 1}};
+    size_t low = 16, high = MCA_COLL_PIPERING_SMALL;
+    bool memory = true;
+
+    if (mca_coll_pipering_combines(collective)) {
+        return MCA_COLL_PIPERING_SMALL;
+    }
+    int *counts = calloc((size_t) facts->ranks, sizeof(int));
+    memory = NULL != counts;
+    while (memory && low < high) { /* powers of two */
+        size_t middle = low;
+        for (size_t distance = high / low; 4 <= distance; distance /= 4) {
+            middle *= 2;
+        }
+        if (may_serve(&key, facts, counts, middle, &memory)) {
+            high = middle;
+        } else {
+            low = 2 * middle;
+        }
+    }
+    free(counts);
+    return memory ? high : 0;
 }

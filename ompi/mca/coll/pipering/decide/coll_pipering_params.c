@@ -43,10 +43,6 @@ const mca_common_colltools_variable_t mca_coll_pipering_variables[MCA_COLL_PIPER
     {SIZE(block_size), .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "chosen by block_model; packets of 16384",
      .help = "Size of a block, and of a packet of a permuted exchange"},
-    {SIZE(min_total), .preset = 8192, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
-     .zero = "the model alone decides",
-     .help = "Calls about fewer bytes than this in all go to the module below, unless an algorithm "
-             "is forced"},
     {SIZE(rounds_max_total), .preset = 64 << 20, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "none is",
      .help = "Calls about more bytes than this in all are never exchanges in rounds, since a rank "

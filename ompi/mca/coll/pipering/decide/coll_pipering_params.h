@@ -43,14 +43,13 @@ typedef struct mca_coll_pipering_params_t {
     int block_model; /**< mca_coll_pipering_block_model_t */
     size_t window;   /**< blocks, 0: chosen from the block size */
     size_t block_size;
-    size_t min_total;
     size_t rounds_max_total; /**< bytes that gathers in rounds may be about */
     size_t rounds_packed;    /**< bytes of a piece that goes with others there, 0: by costs */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
 } mca_coll_pipering_params_t;
 
 /** Variables that are a part of it, and their values as a user has set them. */
-#define MCA_COLL_PIPERING_PARAMS 7
+#define MCA_COLL_PIPERING_PARAMS 6
 extern const mca_common_colltools_variable_t
     mca_coll_pipering_variables[MCA_COLL_PIPERING_PARAMS];
 extern mca_coll_pipering_params_t mca_coll_pipering_given;

@@ -199,7 +199,7 @@ const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_coll
 static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = "taken",
        [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
-       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes than min_total",
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "too few bytes",
        [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up yet",
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",

@@ -29,6 +29,7 @@
 #include "coll_pipering_streams.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll_pipering_decide.h"
 #include "coll_pipering_setup.h"
@@ -159,6 +160,7 @@ static void freeze(mca_coll_pipering_context_t *context, uint32_t beta, size_t b
     context->machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = beta / 1000.0;
     OPAL_THREAD_LOCK(&context->lock);
     mca_coll_pipering_plans_drop(context);
+    memset(context->least, 0, sizeof(context->least));
     context->streamed = true;
     OPAL_THREAD_UNLOCK(&context->lock);
     tell_process(context->process, beta, bytes);
