@@ -17,7 +17,8 @@ FAST = ((1.30, 1.9), (1.05, 1.25), (1.02, 1.20), (1.00, 1.15))
 AIMS = {("slow", "file"): ((0.55, 1.5), (0.50, 1.15), (0.48, 1.10), (0.47, 1.08)),
         ("slow", "none"): ((0.80, 1.6), (0.65, 1.25), (0.60, 1.15), (0.58, 1.10)),
         ("gbit", "file"): ((1.1, 1.8), (0.95, 1.2), (0.90, 1.15), (0.90, 1.12)),
-        ("fast", "file"): FAST, ("fast", "none"): FAST, ("ppn", "file"): FAST,
+        ("fast", "file"): FAST, ("fast", "none"): FAST, ("small", "file"): FAST,
+        ("small", "none"): FAST, ("ppn", "file"): FAST,
         ("ucx", "file"): FAST}
 
 
