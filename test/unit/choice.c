@@ -504,8 +504,10 @@ static void try_call(findings_t *found, const call_t *call, bool all)
         tap_try(&found->made, found_it && is_made(call, plan, &plan->weighed[chosen]),
                 "%s: %s of blocks of %zu bytes, lanes %d", show(call), plan->row->value,
                 plan->block_size, plan->grid.lanes);
-        note_margin(1 < call->facts.load ? &found->crowded : &found->alone, plan,
-                    regrets.below / regrets.best);
+        if (MCA_COLL_PIPERING_SMALL <= plan->total) {
+            note_margin(1 < call->facts.load ? &found->crowded : &found->alone, plan,
+                        regrets.below / regrets.best);
+        }
         if (all) {
             tap_try(&found->bounded, is_bounded(call, plan, &regrets), "%s: %s", show(call),
                     plan->row->value);
@@ -571,9 +573,93 @@ static void test_calls(void)
     }
 }
 
+/* ---- small calls ---- */
+
+/* A gather of so many bytes of one rank, or as many of each, or a broadcast. */
+static plan_t *make_small(call_t *call, size_t total, bool one)
+{
+    const size_t p = (size_t) call->key.sizes.parts;
+
+    memset(call->counts, 0, sizeof(call->counts));
+    call->counts[0] = (int) total;
+    call->key.sizes.counts.at = one ? call->counts : NULL;
+    call->key.sizes.count = total < p ? 1 : total / p;
+    return make(call);
+}
+
+/* Whether all bytes take longer than an empty message, where the rate of links is known. */
+static bool fill_links(const call_t *call, const plan_t *plan)
+{
+    const mca_coll_pipering_cost_t cost
+        = mca_coll_pipering_cost_of(&call->machine, end_of(call, 0), call->facts.load);
+
+    return (double) plan->total >= (cost.net.alpha + cost.net.latency) / cost.net.beta;
+}
+
+/* Whether any such call is served; those that are have the larger margin. */
+static bool any_served(call_t *call, size_t total, margin_t *margin, tap_tally_t *filled)
+{
+    bool served = false;
+
+    for (int one = 0; one < (MCA_COLL_PIPERING_ALLGATHERV == call->key.collective ? 2 : 1); one++) {
+        plan_t *plan = make_small(call, total, one);
+        const bool fills = 1 >= call->facts.load || fill_links(call, plan);
+        if (MCA_COLL_PIPERING_TAKEN == plan->reason) {
+            tap_try(filled, fills, "%s", show(call));
+            served = true;
+        }
+        if (fills && 1 < call->facts.nodes) {
+            const regrets_t regrets = find_regrets(plan);
+            note_margin(margin, plan, regrets.below / regrets.best);
+        }
+        mca_coll_pipering_plan_release(plan);
+    }
+    return served;
+}
+
+static void test_small(void)
+{
+    static const mca_coll_pipering_collective_t moves[]
+        = {MCA_COLL_PIPERING_ALLGATHERV, MCA_COLL_PIPERING_ALLGATHER, MCA_COLL_PIPERING_BCAST};
+    tap_tally_t least = {0, 0}, sums = {0, 0}, filled = {0, 0};
+    margin_t margin = {1, HUGE_VAL};
+    unsigned long between = 0;
+    static call_t call, known;
+
+    for (int i = 0; i < 600; i++) {
+        open_call(&call, moves[i % 3]);
+        known = at_rate(&call, call.machine.value[MCA_COLL_PIPERING_NET_BETA]);
+        known.facts.machine = &known.machine;
+        known.facts.node_of = known.node_of;
+        known.key.root = 0; /* which the least bytes are those of */
+        const size_t found = mca_coll_pipering_least_total(known.key.collective, &known.key.params,
+                                                           &known.facts);
+        const bool below = 16 == found || !any_served(&known, found / 2, &margin, &filled);
+        const bool above = MCA_COLL_PIPERING_SMALL == found
+                           || any_served(&known, found, &margin, &filled);
+        tap_try(&least, 16 <= found && found <= MCA_COLL_PIPERING_SMALL && below && above,
+                "%s: %zu", show(&known), found);
+        between += MCA_COLL_PIPERING_SMALL > found;
+        const mca_coll_pipering_collective_t sum
+            = (mca_coll_pipering_collective_t) tap_between(MCA_COLL_PIPERING_REDUCE,
+                                                           MCA_COLL_PIPERING_COLLECTIVES - 1);
+        tap_try(&sums, MCA_COLL_PIPERING_SMALL
+                           == mca_coll_pipering_least_total(sum, &known.key.params, &known.facts),
+                "%d", (int) sum);
+    }
+    tally_ok(&least, 600, "small calls are served from the least bytes on, and not from half of it");
+    ok(60 < between, "in %lu cases small calls are", between);
+    tally_ok(&sums, 600, "small sums are not");
+    tally_ok(&filled, 60, "where ranks share processors only calls that fill links are");
+    ok(margin.left <= 1.2 + 1e-9 && 1.2 - 1e-9 <= margin.taken,
+       "a small call is taken where the module below has %g times its regret, left to it up to %g",
+       margin.taken, margin.left);
+}
+
 int main(void)
 {
     tap_start();
     test_calls();
+    test_small();
     return tap_end();
 }
