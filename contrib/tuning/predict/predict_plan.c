@@ -106,8 +106,7 @@ static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
     if (MCA_COLL_PIPERING_OFF == params->algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (MCA_COLL_PIPERING_AUTO == params->algorithm
-        && call->total < mca_coll_pipering_least_total(call->collective, params, facts)) {
+    if (mca_coll_pipering_is_below(call->collective, params, facts, call->total)) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return mca_coll_pipering_is_local(call->collective, params->algorithm, call->nodes)

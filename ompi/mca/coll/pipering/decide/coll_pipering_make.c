@@ -277,25 +277,32 @@ size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
         = {.collective = collective,
            .params = *params,
            .sizes = {.scale = 1, .unit = 1, .parts = gathers ? facts->ranks : 1}};
-    size_t low = 16, high = MCA_COLL_PIPERING_SMALL;
+    int low = 4, high = 0; /* powers of two */
     bool memory = true;
 
     if (mca_coll_pipering_combines(collective)) {
         return MCA_COLL_PIPERING_SMALL;
     }
+    for (; (size_t) 1 << high < MCA_COLL_PIPERING_SMALL; ++high) {
+    }
     int *counts = calloc((size_t) facts->ranks, sizeof(int));
     memory = NULL != counts;
-    while (memory && low < high) { /* powers of two */
-        size_t middle = low;
-        for (size_t distance = high / low; 4 <= distance; distance /= 4) {
-            middle *= 2;
-        }
-        if (may_serve(&key, facts, counts, middle, &memory)) {
+    while (memory && low < high) {
+        const int middle = (low + high) / 2;
+        if (may_serve(&key, facts, counts, (size_t) 1 << middle, &memory)) {
             high = middle;
         } else {
-            low = 2 * middle;
+            low = middle + 1;
         }
     }
     free(counts);
-    return memory ? high : 0;
+    return memory ? (size_t) 1 << high : 0;
+}
+
+bool mca_coll_pipering_is_below(mca_coll_pipering_collective_t collective,
+                                const mca_coll_pipering_params_t *params,
+                                const mca_coll_pipering_facts_t *facts, size_t total)
+{
+    return MCA_COLL_PIPERING_AUTO == params->algorithm && MCA_COLL_PIPERING_SMALL > total
+           && total < mca_coll_pipering_least_total(collective, params, facts);
 }
