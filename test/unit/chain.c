@@ -493,11 +493,11 @@ static void test_ring_allreduce_time(void)
         const size_t size = mca_coll_pipering_blocks(line.bytes, 1 + tap_below(BLOCKS));
         const double time = mca_coll_pipering_ring_allreduce_time(&ring, size);
         try_line(&tally,
-                 time >= 0.85 * simulate(&line, size, ring.ranks - 1, true)
-                     && time <= 1.15 * simulate(&line, size, ALL, true),
+                 time >= 0.95 * simulate(&line, size, ring.ranks - 1, true)
+                     && time <= 1.05 * simulate(&line, size, ALL, true),
                  &line, size, time);
     }
-    tally_ok(&tally, 3000, "ring allreduce: modelled time within 15%% of the simulation");
+    tally_ok(&tally, 3000, "ring allreduce: modelled time within 5%% of the simulation");
 }
 
 /* Within 5 % of the best of many sizes. */

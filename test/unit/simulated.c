@@ -363,7 +363,7 @@ static const struct {
     double least, most, least_nodes, most_nodes;
 } bounds[] = {{MCA_COLL_PIPERING_PIPELINE, 0.99, 1.02, 0.80, 2.2},
               {MCA_COLL_PIPERING_MERGED, 0.95, 1.8, 0.75, 2.4},
-              {MCA_COLL_PIPERING_RING, 0.50, 1.1, 0.50, 1.6},
+              {MCA_COLL_PIPERING_RING, 0.75, 1.02, 0.75, 1.25},
               {MCA_COLL_PIPERING_MESH_TREES, 0.95, 1.15, 0, 0},
               {MCA_COLL_PIPERING_MESH_PATH, 0.95, 1.05, 0, 0},
               {MCA_COLL_PIPERING_MESH_CYCLES, 0.75, 1.35, 0, 0}};

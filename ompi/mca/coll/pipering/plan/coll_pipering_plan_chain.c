@@ -306,94 +306,115 @@ size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *c
         sqrt((double) chain->bytes * link->alpha / link->beta / (1 < hops ? hops : 1)));
 }
 
-/* A way around the ring: the links between nodes and inside them that a chunk takes. */
+/* Chunks, cut into blocks. */
+typedef struct {
+    double blocks, bytes;
+} chunks_t;
+
+/* So many chunks, at most `larger` of them large. */
+static chunks_t take_chunks(const mca_coll_pipering_ring_allreduce_problem_t *ring, int count,
+                            int larger, size_t block_size)
+{
+    const size_t bytes = ring->bytes, less = bytes - ring->unit;
+
+    larger = count < larger ? count : larger;
+    const int smaller = count - larger;
+
+    return (chunks_t){.blocks = larger * (double) mca_coll_pipering_blocks(bytes, block_size)
+                                + smaller * (double) mca_coll_pipering_blocks(less, block_size),
+                      .bytes = larger * (double) bytes + smaller * (double) less};
+}
+
+/* The largest block of any chunk. */
+static chunks_t largest_block(const mca_coll_pipering_ring_allreduce_problem_t *ring,
+                              size_t block_size)
+{
+    const size_t less = ring->bytes - ring->unit;
+    const double many = (double) mca_coll_pipering_blocks(ring->bytes, block_size);
+    const double few = (double) mca_coll_pipering_blocks(less, block_size);
+    const bool both = ring->larger < ring->ranks && 0 < few;
+
+    return (chunks_t){1, fmax((double) ring->bytes / many, both ? (double) less / few : 0)};
+}
+
+static double send_time(const mca_coll_pipering_link_cost_t *link, chunks_t chunks)
+{
+    return mca_coll_pipering_stream_time(link, chunks.blocks, chunks.bytes);
+}
+
+/* A way around the ring: the links that a chunk takes, and the chunks that the busiest carries. */
 typedef struct {
     int across, inside;
-    double chunks; /* that the busiest link between nodes carries */
+    int far, near, larger;
 } way_t;
 
-/* Seconds in which a block is passed on over a link. */
-static double pass_time(const mca_coll_pipering_link_cost_t *link, double size, double combine)
+/* Seconds in which a block goes all the way; ranks have other chunks to send meanwhile. */
+static double pass_time(const mca_coll_pipering_cost_t *cost, way_t way, chunks_t block,
+                        double combine)
 {
-    return mca_coll_pipering_stream_time(link, 1, size) + link->latency + size * combine;
+    return way.across * (send_time(&cost->net, block) + cost->net.latency)
+           + way.inside * (send_time(&cost->local, block) + cost->local.latency)
+           + (way.across + way.inside) * block.bytes * combine;
 }
 
-/* The blocks of a chunk, on average; and the largest of any. */
-typedef struct {
-    double count, size, largest;
-} chunk_t;
-
-static chunk_t mean_chunk(const mca_coll_pipering_ring_allreduce_problem_t *ring,
-                          size_t block_size)
-{
-    const double bytes = (double) ring->bytes, less = (double) (ring->bytes - ring->unit);
-    const double many = (double) mca_coll_pipering_blocks(ring->bytes, block_size);
-    const double few = (double) mca_coll_pipering_blocks(ring->bytes - ring->unit, block_size);
-    const double larger = ring->larger, smaller = ring->ranks - ring->larger;
-    const double blocks = larger * many + smaller * few;
-
-    return (chunk_t){.count = blocks / ring->ranks,
-                     .size = (larger * bytes + smaller * less) / blocks,
-                     .largest = 0 < smaller && 0 < few ? fmax(bytes / many, less / few)
-                                                       : bytes / many};
-}
-
-/*
- * A way of all chunks around the ring: what the links carry, or the time in which the first block
- * of a chunk goes all the way. A rank has the other blocks of the chunk before to send meanwhile.
- */
-static double way_time(const mca_coll_pipering_ring_allreduce_problem_t *ring, way_t way,
-                       chunk_t chunk, double combine)
+/* Seconds in which the links carry all chunks, and the last block arrives if the call waits. */
+static double carry_time(const mca_coll_pipering_ring_allreduce_problem_t *ring, way_t way,
+                         size_t block_size, bool waits)
 {
     const mca_coll_pipering_link_cost_t *net = &ring->cost.net, *local = &ring->cost.local;
-    const double combined = chunk.size * combine;
-    const double far = fmax(mca_coll_pipering_stream_time(net, 1, chunk.size), combined);
-    const double near = fmax(mca_coll_pipering_stream_time(local, 1, chunk.size), combined);
-    const double carried = fmax(0 < way.across ? way.chunks * far : 0,
-                                0 < way.inside ? (ring->ranks - 1) * near : 0);
+    const double far = send_time(net, take_chunks(ring, way.far, way.larger, block_size));
+    const double near = send_time(local, take_chunks(ring, way.near, way.larger, block_size));
 
-    return fmax(chunk.count * carried, way.across * pass_time(net, chunk.largest, combine)
-                                           + way.inside
-                                                 * pass_time(local, chunk.largest, combine));
+    return fmax(0 < way.across ? far + (waits ? net->latency : 0) : 0,
+                0 < way.inside ? near + (waits ? local->latency : 0) : 0);
 }
 
 /* Seconds of the processors of all ranks: each chunk goes around twice. */
-static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, chunk_t chunk)
+static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, chunks_t all)
 {
-    const double p = ring->ranks, away = 2 > ring->nodes ? 0 : ring->nodes, links = p - 1;
-    const double blocks = chunk.count, bytes = blocks * chunk.size;
-    const mca_coll_pipering_work_t work = {.messages = 2 * links * away * blocks,
-                                           .bytes = 2 * links * away * bytes,
-                                           .local_messages = 2 * links * (p - away) * blocks,
-                                           .local_bytes = 2 * links * (p - away) * bytes,
-                                           .combining = links * p * bytes * ring->combine};
+    const double p = ring->ranks, links = p - 1;
+    const double away = 2 > ring->nodes ? 0 : ring->nodes / p, inside = 1 - away;
+    const mca_coll_pipering_work_t work = {.messages = 2 * links * away * all.blocks,
+                                           .bytes = 2 * links * away * all.bytes,
+                                           .local_messages = 2 * links * inside * all.blocks,
+                                           .local_bytes = 2 * links * inside * all.bytes,
+                                           .combining = links * all.bytes * ring->combine};
 
     return mca_coll_pipering_work_time(&ring->cost, &work);
 }
 
 /*
  * On the first way a chunk passes p - 1 links. On the second one it stops at the node before its
- * own.
+ * own. Each way takes what its busiest link carries, or a block's time all the way. Ranks that
+ * take longer to combine than to send send the chunk that they combine last meanwhile.
  */
 double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_allreduce_problem_t *ring = problem;
-    const int links = ring->ranks - 1;
+    const int p = ring->ranks, links = p - 1;
     const bool alone = 2 > ring->nodes;
 
     if (0 == ring->bytes) {
         return 0;
     }
-    const chunk_t chunk = mean_chunk(ring, block_size);
-    const int there = alone ? 0 : ring->nodes < ring->ranks ? ring->nodes : links;
+    const int there = alone ? 0 : ring->nodes < p ? ring->nodes : links;
     const int back = alone ? 0 : ring->nodes - 1;
-    const way_t scatter = {there, links - there, links};
-    const way_t gather = {back, links - back, ring->ranks - ring->least};
+    /* a link does not carry all chunks but one, and leaves out another one on its way back */
+    const int larger = ring->larger, again = 1 == p - larger ? larger - 1 : larger;
+    const way_t scatter = {there, links - there, links, links, larger};
+    const way_t gather = {back, links - back, p - ring->least, links, again};
+    const way_t rest = {back, links - back, p - ring->least - 1, links - 1, again};
+    const chunks_t block = largest_block(ring, block_size);
 
-    return mca_coll_pipering_crowded_time(
-        &ring->cost,
-        way_time(ring, scatter, chunk, ring->combine) + way_time(ring, gather, chunk, 0),
-        ring_work(ring, chunk), ring->ranks);
+    const double passed = pass_time(&ring->cost, gather, block, 0);
+    const double scattered = fmax(carry_time(ring, scatter, block_size, false),
+                                  pass_time(&ring->cost, scatter, block, ring->combine));
+    const double combined = take_chunks(ring, links, larger, block_size).bytes * ring->combine;
+    const double sending = scattered + fmax(carry_time(ring, gather, block_size, true), passed);
+    const double combining = combined + fmax(carry_time(ring, rest, block_size, true), passed);
+
+    return mca_coll_pipering_crowded_time(&ring->cost, fmax(sending, combining),
+                                          ring_work(ring, take_chunks(ring, p, larger, block_size)), p);
 }
 
 size_t
