@@ -28,7 +28,8 @@
 #if __has_include("opal/datatype/opal_convertor_lookahead.h")
 #    include "opal/datatype/opal_convertor_lookahead.h"
 #else
-#    define opal_convertor_take_segments(convertor, iov, count, most, bytes) ((void) (most), false)
+#    define opal_convertor_take_segments(convertor, iov, count, most, bytes) \
+        ((void) (iov), (void) (most), false)
 #endif
 
 #include "ddt.h"
