@@ -229,8 +229,8 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
                                                    .scale = 1,
                                                    .unit = unit,
                                                    .parts = vector ? 1 : world.ranks}};
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(world.ranks, NULL, &key);
-    if (NULL == plan || !mca_coll_pipering_plan_make(plan, &facts)) {
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, &facts);
+    if (NULL == plan) {
         refuse("no memory for a plan", "");
     }
     if (0 < number && mca_coll_pipering_in_rounds(plan->row)) {

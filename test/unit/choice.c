@@ -126,9 +126,9 @@ static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
 
 static plan_t *make(const call_t *call)
 {
-    plan_t *plan = mca_coll_pipering_plan_new(call->facts.ranks, NULL, &call->key);
+    plan_t *plan = mca_coll_pipering_plan_new(&call->key, &call->facts);
 
-    if (NULL == plan || !mca_coll_pipering_plan_make(plan, &call->facts)) {
+    if (NULL == plan) {
         tap_bail("no plan");
     }
     return plan;

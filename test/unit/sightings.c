@@ -132,8 +132,8 @@ static mca_coll_pipering_plan_t *plan_call(const call_t *call, const rank_t *ran
                                              .node_of = node_of,
                                              .load = 1,
                                              .machine = &rank->setup.machine};
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(p, NULL, &gather);
-    if (NULL == plan || !mca_coll_pipering_plan_make(plan, &facts)) {
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&gather, &facts);
+    if (NULL == plan) {
         tap_bail("no plan");
     }
     return plan;

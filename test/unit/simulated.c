@@ -239,8 +239,8 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
                   .scale = moves ? 8 : 1,
                   .unit = moves ? 1 : 8,
                   .parts = parts ? p : 1}};
-    call->plan = mca_coll_pipering_plan_new(p, call->ways, &call->key);
-    if (NULL == call->plan || !mca_coll_pipering_plan_make(call->plan, &call->facts)) {
+    call->plan = mca_coll_pipering_plan_new(&call->key, &call->facts);
+    if (NULL == call->plan) {
         tap_bail("no plan");
     }
 }

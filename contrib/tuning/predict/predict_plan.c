@@ -40,25 +40,13 @@ static mca_coll_pipering_key_t key_of(const predict_t *predict)
                   .parts = vector ? 1 : call->ranks}};
 }
 
-static mca_coll_pipering_plan_t *make(const mca_coll_pipering_key_t *key,
-                                      const mca_coll_pipering_facts_t *facts)
-{
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(facts->ranks, facts->ways, key);
-
-    if (NULL != plan && !mca_coll_pipering_plan_make(plan, facts)) {
-        mca_coll_pipering_plan_release(plan);
-        plan = NULL;
-    }
-    return plan;
-}
-
 /* The plan by one algorithm; NULL: there is no memory, or another one stands in for it. */
 static mca_coll_pipering_plan_t *make_by(mca_coll_pipering_key_t key,
                                          const mca_coll_pipering_facts_t *facts,
                                          const mca_coll_pipering_row_t *row)
 {
     key.params.algorithm = (int) row->algorithm;
-    mca_coll_pipering_plan_t *plan = make(&key, facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, facts);
 
     if (NULL != plan && plan->row != row) {
         mca_coll_pipering_plan_release(plan);
@@ -123,7 +111,7 @@ static bool find_chosen(const predict_t *predict, const mca_coll_pipering_key_t 
     if (MCA_COLL_PIPERING_OFF == free_key.params.algorithm) {
         free_key.params.algorithm = MCA_COLL_PIPERING_AUTO;
     }
-    mca_coll_pipering_plan_t *plan = make(&free_key, facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&free_key, facts);
     if (NULL == plan) {
         return predict_refuse("there is no memory for a plan of %d ranks", facts->ranks);
     }

@@ -164,19 +164,13 @@ mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machi
                                                    double beta, double load);
 
 /**
- * A plan of a call of p ranks, with a mesh (`ways`) or without (NULL), that has all memory it
- * will need, its key with counts of its own, and its sizes; the rest is to be made. It is the
- * caller's. NULL: no memory.
+ * The plan of a call for rank `facts->me`, with all memory that it will need and counts of its own.
+ * It is the caller's. NULL: no memory.
  */
-mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p,
-                                                     const struct mca_coll_pipering_ways_t *ways,
-                                                     const mca_coll_pipering_key_t *key);
+mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key_t *key,
+                                                     const mca_coll_pipering_facts_t *facts);
 
-/** Makes the rest, for rank `facts->me`. False: no memory; the plan is still to be made. */
-bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
-                                 const mca_coll_pipering_facts_t *facts);
-
-/** Replaces the routes of a plan that is made by those of rank `facts->me`. O(p). */
+/** Replaces the routes of a plan by those of rank `facts->me`. O(p). */
 void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
                                   const mca_coll_pipering_facts_t *facts);
 

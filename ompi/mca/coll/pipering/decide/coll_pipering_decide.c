@@ -99,19 +99,10 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
 {
     int *node_of;
     const mca_coll_pipering_facts_t facts = facts_for(context, key, &node_of);
-    mca_coll_pipering_plan_t *plan
-        = NULL == node_of ? NULL : mca_coll_pipering_plan_new(facts.ranks, facts.ways, key);
-    const bool filled = NULL != plan && mca_coll_pipering_plan_make(plan, &facts);
 
+    *made = NULL == node_of ? NULL : mca_coll_pipering_plan_new(key, &facts);
     free(node_of);
-    if (!filled) {
-        if (NULL != plan) {
-            mca_coll_pipering_plan_release(plan);
-        }
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    *made = plan;
-    return OMPI_SUCCESS;
+    return NULL == *made ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 int mca_coll_pipering_find_least(mca_coll_pipering_context_t *context,

@@ -135,20 +135,6 @@ static void add_up(mca_coll_pipering_plan_t *plan)
     plan->total = units * sizes->unit;
 }
 
-mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_pipering_ways_t *ways,
-                                                     const mca_coll_pipering_key_t *key)
-{
-    mca_coll_pipering_plan_t *plan = calloc(1, sizeof(*plan));
-
-    if (NULL == plan || !take_memory(plan, p, ways, key)) {
-        free(plan);
-        return NULL;
-    }
-    plan->users = 1;
-    add_up(plan);
-    return plan;
-}
-
 void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan)
 {
     (void) __atomic_add_fetch(&plan->users, 1, __ATOMIC_RELAXED);
@@ -212,16 +198,16 @@ void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
     mca_coll_pipering_count_volumes(&draft);
 }
 
-bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
-                                 const mca_coll_pipering_facts_t *facts)
+/* Fills a plan that has its memory and its key. */
+static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t *facts)
 {
     const mca_coll_pipering_key_t *key = &plan->key;
     mca_coll_pipering_draft_t draft = draft_of(plan, facts);
 
+    add_up(plan);
     if (!take_scratch(&draft)) {
         return false;
     }
-    plan->equation2 = 0;
     mca_coll_pipering_choose(&draft);
     mca_coll_pipering_plan_route(plan, facts);
     plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
@@ -231,23 +217,37 @@ bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
     return true;
 }
 
+mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key_t *key,
+                                                     const mca_coll_pipering_facts_t *facts)
+{
+    mca_coll_pipering_plan_t *plan = calloc(1, sizeof(*plan));
+
+    if (NULL == plan || !take_memory(plan, facts->ranks, facts->ways, key)) {
+        free(plan);
+        return NULL;
+    }
+    plan->users = 1;
+    if (!fill(plan, facts)) {
+        mca_coll_pipering_plan_release(plan);
+        return NULL;
+    }
+    return plan;
+}
+
 /* ---- small calls ---- */
 
 /* Whether a call is served, by its plan, which is not kept. *memory is false where there is none. */
 static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
                       bool *memory)
 {
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(facts->ranks, facts->ways, key);
-    bool served = false;
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(key, facts);
 
-    if (NULL == plan || !mca_coll_pipering_plan_make(plan, facts)) {
+    if (NULL == plan) {
         *memory = false;
-    } else {
-        served = MCA_COLL_PIPERING_TAKEN == plan->reason;
+        return false;
     }
-    if (NULL != plan) {
-        mca_coll_pipering_plan_release(plan);
-    }
+    const bool served = MCA_COLL_PIPERING_TAKEN == plan->reason;
+    mca_coll_pipering_plan_release(plan);
     return served;
 }
 
