@@ -317,6 +317,7 @@ static void plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_ring_allreduce_problem_t ring
         = {.ranks = draft->ranks,
            .nodes = draft->ways->mesh.vertices,
+           .least = draft->ranks / draft->ways->mesh.vertices,
            .bytes = mca_coll_pipering_blocks(chunk, (size_t) rings),
            .larger = draft->ranks,
            .combine = draft->combine * rings,
