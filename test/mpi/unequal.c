@@ -12,8 +12,8 @@
  * @file
  * A rank whose variables differ, as on a node with a parameter file of its own: calls are
  * served right by others, and counted. COMPONENT is pipering (the default) or mleader; VARIABLE
- * and VALUE say what rank 1 has. PART: with it leaders serve no call of rank 1, whose contributions
- * have so many bytes.
+ * and VALUE say what rank 1 has. OFF: broadcasts alone, the first so many of them small. PART: with
+ * it leaders serve no call of rank 1, whose contributions have so many bytes.
  */
 
 #include "knob.h"
@@ -32,15 +32,15 @@ static unsigned char value(int rank, int i)
     return (unsigned char) (rank * 89 + i * 7 + i / 251);
 }
 
-static bool bcast_is_right(unsigned char *data)
+static bool bcast_is_right(unsigned char *data, int bytes)
 {
     bool right = true;
 
-    for (int i = 0; i < BYTES; i++) {
+    for (int i = 0; i < bytes; i++) {
         data[i] = 0 == tap_rank ? value(0, i) : 0;
     }
-    right &= MPI_SUCCESS == MPI_Bcast(data, BYTES, MPI_BYTE, 0, MPI_COMM_WORLD);
-    for (int i = 0; i < BYTES; i++) {
+    right &= MPI_SUCCESS == MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < bytes; i++) {
         right &= value(0, i) == data[i];
     }
     return right;
@@ -93,12 +93,25 @@ static void call_pipering(unsigned char *data)
     knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
     knob_set("coll_pipering_allgather_algorithm", KNOB_RING);
     for (int i = 0; i < 3; i++) {
-        tap_check(bcast_is_right(data), "", "MPI_Bcast %d", i);
+        tap_check(bcast_is_right(data, BYTES), "", "MPI_Bcast %d", i);
         tap_check(gather_is_right(data, BYTES / tap_size), "", "MPI_Allgather %d", i);
     }
     tap_check(6 == knob_counter("coll_pipering_fallback_unequal"), "", "all calls went below");
     tap_check(0 == knob_counter("coll_pipering_calls"), "", "and none was served");
     call_nonblocking(data);
+}
+
+/* Broadcasts are off on rank 1: the 16th small one finds it, or the first large one. */
+static void call_off(unsigned char *data, int small)
+{
+    for (int i = 0; i < small; i++) {
+        tap_check(bcast_is_right(data, SMALL), "", "small MPI_Bcast %d", i);
+    }
+    for (int i = 0; i < 3; i++) {
+        tap_check(bcast_is_right(data, BYTES), "", "MPI_Bcast %d", i);
+    }
+    tap_check(0 < knob_counter("coll_pipering_fallback_unequal"), "", "ranks know that they differ");
+    tap_check(0 == knob_counter("coll_pipering_calls"), "", "no call was served");
 }
 
 static void call_mleader(unsigned char *data)
@@ -173,6 +186,8 @@ int main(int argc, char **argv)
         call_declined(data, atoi(getenv("PART")));
     } else if (0 == strcmp(component, "mleader")) {
         call_mleader(data);
+    } else if (NULL != getenv("OFF")) {
+        call_off(data, atoi(getenv("OFF")));
     } else {
         call_pipering(data);
     }

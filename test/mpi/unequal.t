@@ -5,15 +5,17 @@
 
 build unequal
 
-# unequal VARIABLE VALUE: tests; rank 1 has another value of a variable of coll/pipering.
+# unequal VARIABLE VALUE [OPTION...]: tests; rank 1 has another value of a variable of coll/pipering.
 unequal() {
-    on_one "$1 differs on rank 1" 3 60 -x "VARIABLE=$1" -x "VALUE=$2" "$bin/unequal"
+    on_one "$1 differs on rank 1" 3 60 "${@:3}" -x "VARIABLE=$1" -x "VALUE=$2" "$bin/unequal"
     yes_if "$1 differs on rank 1: rank 0 says so" said "coll_pipering_$1: rank 1\$"
     is "$1 differs on rank 1: and nothing else" "$(lines 'coll_pipering_[a-z_]*: rank')" 1
 }
 
 unequal window 30
 unequal fixed_point_sum true
+unequal bcast_algorithm off -x OFF=0
+unequal bcast_algorithm off -x OFF=20
 
 # unequal_leaders VARIABLE VALUE HOW ARGUMENT...: likewise a variable of coll/mleader.
 unequal_leaders() {

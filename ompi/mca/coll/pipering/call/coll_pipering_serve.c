@@ -93,7 +93,10 @@ static bool sets_up(mca_coll_pipering_context_t *context)
            && (UINT32_MAX == context->small_left || !mca_coll_pipering_count_small(context));
 }
 
-/* A blocking call, which all ranks make: it may set up the communicator and wait. */
+/*
+ * A blocking call, which all ranks make: it may set up the communicator and wait. So does one that
+ * is off, since it may be on elsewhere: then ranks find in the set-up that they differ.
+ */
 static int judge_blocking(const mca_coll_pipering_call_t *call,
                           const mca_coll_pipering_params_t *params,
                           mca_coll_pipering_reason_t *reason)
@@ -101,8 +104,11 @@ static int judge_blocking(const mca_coll_pipering_call_t *call,
     mca_coll_pipering_context_t *context = call->context;
 
     *reason = judge_size(call);
-    if (MCA_COLL_PIPERING_TAKEN != *reason
-        && (MCA_COLL_PIPERING_FALLBACK_SMALL != *reason || !sets_up(context))) {
+    const bool off = MCA_COLL_PIPERING_FALLBACK_OFF == *reason;
+    const bool small = MCA_COLL_PIPERING_FALLBACK_SMALL == *reason
+                       || (off && call->total < context->least[call->collective]);
+
+    if (small ? !sets_up(context) : off && context->set_up) {
         return OMPI_SUCCESS;
     }
     const int rc = mca_coll_pipering_set_up(context);
@@ -110,6 +116,9 @@ static int judge_blocking(const mca_coll_pipering_call_t *call,
         return rc;
     }
     *reason = mca_coll_pipering_setup_judge(context->setup);
+    if (MCA_COLL_PIPERING_TAKEN == *reason && off) {
+        *reason = MCA_COLL_PIPERING_FALLBACK_OFF;
+    }
     if (MCA_COLL_PIPERING_TAKEN == *reason
         && mca_coll_pipering_is_local(call->collective, params->algorithm,
                                       mca_coll_pipering_setup_nodes(context->setup))) {
