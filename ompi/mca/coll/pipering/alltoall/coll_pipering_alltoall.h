@@ -188,21 +188,16 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_exchange_request_t);
 typedef struct mca_coll_pipering_exchange_job_t {
     mca_coll_pipering_exchange_call_t call;
     int error; /**< OMPI_SUCCESS, or why the sides could not be found: the call then fails */
-    mca_coll_pipering_exchange_plan_t plan; /**< without params and permutation */
+    mca_coll_pipering_exchange_plan_t plan; /**< its sides and copies_own */
 } mca_coll_pipering_exchange_job_t;
 
 /**
- * Serve a blocking, nonblocking or persistent call. Return an error code of MPI, or
- * OMPI_ERR_NOT_SUPPORTED: the caller passes the call to the module below, on all ranks.
+ * Serves a blocking call to its end; *request becomes that of another form, a nonblocking one being
+ * started. Returns an error code of MPI, or OMPI_ERR_NOT_SUPPORTED: the call is for the module
+ * below, on all ranks.
  */
-int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                               mca_coll_pipering_module_t *module);
-int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                                mca_coll_pipering_module_t *module, ompi_request_t **request);
-int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
-                                          ompi_communicator_t *comm,
-                                          mca_coll_pipering_module_t *module,
-                                          ompi_request_t **request);
+int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, mca_coll_pipering_form_t form,
+                               mca_coll_pipering_module_t *module, ompi_request_t **request);
 
 END_C_DECLS
 

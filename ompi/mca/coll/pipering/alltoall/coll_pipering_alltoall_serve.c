@@ -209,20 +209,30 @@ static int permute(mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t 
     return rc;
 }
 
+static const char *const names[MCA_COLL_PIPERING_EXCHANGE_CALLS][MCA_COLL_PIPERING_FORMS]
+    = {[MCA_COLL_PIPERING_CALL_ALLTOALL] = {"alltoall", "ialltoall", "alltoall_init"},
+       [MCA_COLL_PIPERING_CALL_ALLTOALLV] = {"alltoallv", "ialltoallv", "alltoallv_init"},
+       [MCA_COLL_PIPERING_CALL_ALLTOALLW] = {"alltoallw", "ialltoallw", "alltoallw_init"},
+       [MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW]
+       = {"neighbor_alltoallw", "ineighbor_alltoallw", "neighbor_alltoallw_init"}};
+
 /*
  * Completes the plan of a job and reserves its tag, or returns OMPI_ERR_NOT_SUPPORTED on all ranks.
  * A rank that has no memory reserves the tag too, so that later calls have the same tags on all
  * ranks.
  */
-static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                  mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
+static int decide(mca_coll_pipering_exchange_job_t *job, mca_coll_pipering_form_t form,
+                  mca_coll_pipering_module_t *module, int *tag)
 {
+    ompi_communicator_t *comm = module->context.comm;
+
+    job->plan.name = names[job->call][form];
     job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
     const bool forced = MCA_COLL_PIPERING_EXCHANGE_AUTO != job->plan.params.algorithm;
     job->plan.params.algorithm = resolve(job->plan.params.algorithm, job->call, module);
     const mca_coll_pipering_reason_t reason = judge(&job->plan, job->call, forced);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
-        *tag = mca_common_colltools_task_tags(comm, 1, nonblocking);
+        *tag = mca_common_colltools_task_tags(comm, 1, MCA_COLL_PIPERING_BLOCKING != form);
         mca_coll_pipering_note_taken(
             &module->context,
             MPI_IN_PLACE == job->plan.send.buffer
@@ -241,23 +251,19 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
 
 /* ---- calls ---- */
 
-int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                               mca_coll_pipering_module_t *module)
+/* A blocking call. */
+static int run(const mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm, int tag)
 {
     mca_coll_pipering_exchange_t exchange;
-    int tag;
+    int rc = mca_coll_pipering_exchange_init(&exchange, &job->plan, comm, tag);
 
-    int rc = decide(job, comm, module, false, &tag);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_exchange_init(&exchange, &job->plan, comm, tag);
-    }
     if (OMPI_SUCCESS == rc) {
         mca_coll_pipering_exchange_begin(&exchange);
         rc = mca_common_colltools_schedule_wait(&exchange.schedule);
         report(&exchange);
         mca_coll_pipering_exchange_fini(&exchange);
     }
-    return mca_common_colltools_mpi_error(rc);
+    return rc;
 }
 
 static int start(mca_common_colltools_task_t *task)
@@ -322,23 +328,16 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
 }
 
 /* Makes a request and starts it; the user starts a persistent one. */
-static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                        mca_coll_pipering_module_t *module, bool persistent,
-                        ompi_request_t **handle)
+static int make_request(const mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                        int tag, bool persistent, ompi_request_t **handle)
 {
     static const mca_common_colltools_task_kind_t kind = {.start = start, .advance = advance};
-    mca_coll_pipering_exchange_request_t *request;
-    int tag;
+    mca_coll_pipering_exchange_request_t *request = OBJ_NEW(mca_coll_pipering_exchange_request_t);
 
-    int rc = decide(job, comm, module, true, &tag);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    request = OBJ_NEW(mca_coll_pipering_exchange_request_t);
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    rc = mca_coll_pipering_exchange_init(&request->exchange, &job->plan, comm, tag);
+    int rc = mca_coll_pipering_exchange_init(&request->exchange, &job->plan, comm, tag);
     if (OMPI_SUCCESS != rc) {
         OBJ_RELEASE(request);
         return rc;
@@ -353,16 +352,17 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
     return mca_common_colltools_task_hand_out(&request->super, handle);
 }
 
-int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                                mca_coll_pipering_module_t *module, ompi_request_t **request)
+int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, mca_coll_pipering_form_t form,
+                               mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    return mca_common_colltools_mpi_error(make_request(job, comm, module, false, request));
-}
+    ompi_communicator_t *comm = module->context.comm;
+    int tag = 0;
 
-int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
-                                          ompi_communicator_t *comm,
-                                          mca_coll_pipering_module_t *module,
-                                          ompi_request_t **request)
-{
-    return mca_common_colltools_mpi_error(make_request(job, comm, module, true, request));
+    int rc = decide(job, form, module, &tag);
+    if (OMPI_SUCCESS == rc) {
+        rc = MCA_COLL_PIPERING_BLOCKING == form
+                 ? run(job, comm, tag)
+                 : make_request(job, comm, tag, MCA_COLL_PIPERING_PERSISTENT == form, request);
+    }
+    return mca_common_colltools_mpi_error(rc);
 }

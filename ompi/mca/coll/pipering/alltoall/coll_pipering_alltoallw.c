@@ -15,8 +15,10 @@
 
 #include "coll_pipering_alltoall.h"
 
+#include "ompi/mca/coll/pipering/call/coll_pipering_forms.h"
+
 static mca_coll_pipering_exchange_job_t
-job_of(const char *name, const void *sbuf, mca_common_colltools_counts_t scounts,
+job_of(const void *sbuf, mca_common_colltools_counts_t scounts,
        mca_common_colltools_displs_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
        mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,
        struct ompi_datatype_t *const *rdtypes, struct ompi_communicator_t *comm)
@@ -25,8 +27,7 @@ job_of(const char *name, const void *sbuf, mca_common_colltools_counts_t scounts
 
     return (mca_coll_pipering_exchange_job_t){
         .call = MCA_COLL_PIPERING_CALL_ALLTOALLW,
-        .plan = {.name = name,
-                 .copies_own = true,
+        .plan = {.copies_own = true,
                  .send = {.buffer = (char *) sbuf,
                           .count = p,
                           .counts = mca_common_colltools_counts(scounts),
@@ -39,66 +40,13 @@ job_of(const char *name, const void *sbuf, mca_common_colltools_counts_t scounts
                           .types = rdtypes}}};
 }
 
-int mca_coll_pipering_alltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
-                                mca_common_colltools_displs_t sdispls,
-                                struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                mca_common_colltools_counts_t rcounts,
-                                mca_common_colltools_displs_t rdispls,
-                                struct ompi_datatype_t *const *rdtypes,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job = job_of("alltoallw", sbuf, scounts, sdispls, sdtypes,
-                                                  rbuf, rcounts, rdispls, rdtypes, comm);
-
-    const int rc = mca_coll_pipering_exchange(&job, comm, module);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                        rdtypes, comm, module->below.coll_alltoallw_module);
-}
-
-int mca_coll_pipering_ialltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
-                                 mca_common_colltools_displs_t sdispls,
-                                 struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                 mca_common_colltools_counts_t rcounts,
-                                 mca_common_colltools_displs_t rdispls,
-                                 struct ompi_datatype_t *const *rdtypes,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job = job_of("ialltoallw", sbuf, scounts, sdispls, sdtypes,
-                                                  rbuf, rcounts, rdispls, rdtypes, comm);
-
-    const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_ialltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                         rdtypes, comm, request,
-                                         module->below.coll_ialltoallw_module);
-}
-
-int mca_coll_pipering_alltoallw_init(const void *sbuf, mca_common_colltools_counts_t scounts,
-                                     mca_common_colltools_displs_t sdispls,
-                                     struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                     mca_common_colltools_counts_t rcounts,
-                                     mca_common_colltools_displs_t rdispls,
-                                     struct ompi_datatype_t *const *rdtypes,
-                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                     ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job = job_of("alltoallw_init", sbuf, scounts, sdispls,
-                                                  sdtypes, rbuf, rcounts, rdispls, rdtypes, comm);
-
-    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                                             rdispls, rdtypes, comm, info, request,
-                                             module->below.coll_alltoallw_init_module);
-}
+MCA_COLL_PIPERING_DEFINE_FORMS(
+    alltoallw,
+    (const void *sbuf, mca_common_colltools_counts_t scounts,
+     mca_common_colltools_displs_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+     mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,
+     struct ompi_datatype_t *const *rdtypes),
+    (mca_coll_pipering_exchange_job_t job
+     = job_of(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes, comm)),
+    mca_coll_pipering_exchange(&job, form, module, request),
+    (sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes))

@@ -28,6 +28,7 @@
 
 #include <stdlib.h>
 
+#include "ompi/mca/coll/pipering/call/coll_pipering_forms.h"
 #include "ompi/mca/topo/base/base.h"
 
 /* The neighbours of a rank. */
@@ -89,7 +90,7 @@ static int find_neighbors(ompi_communicator_t *comm, neighbors_t *neighbors)
 
 /* The caller frees *peers after the call has been served; the job refers to it. */
 static mca_coll_pipering_exchange_job_t
-job_of(int **peers, const char *name, const void *sbuf, mca_common_colltools_counts_t scounts,
+job_of(int **peers, const void *sbuf, mca_common_colltools_counts_t scounts,
        mca_common_colltools_aints_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
        mca_common_colltools_counts_t rcounts, mca_common_colltools_aints_t rdispls,
        struct ompi_datatype_t *const *rdtypes, struct ompi_communicator_t *comm)
@@ -101,8 +102,7 @@ job_of(int **peers, const char *name, const void *sbuf, mca_common_colltools_cou
     return (mca_coll_pipering_exchange_job_t){
         .call = MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
         .error = rc,
-        .plan = {.name = name,
-                 .send = {.buffer = (char *) sbuf,
+        .plan = {.send = {.buffer = (char *) sbuf,
                           .count = (size_t) neighbors.outs,
                           .counts = mca_common_colltools_counts(scounts),
                           .displs = mca_common_colltools_aints(sdispls),
@@ -117,81 +117,23 @@ job_of(int **peers, const char *name, const void *sbuf, mca_common_colltools_cou
                           .flipped = neighbors.flipped}}};
 }
 
-int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
-                                         mca_common_colltools_aints_t sdispls,
-                                         struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                         mca_common_colltools_counts_t rcounts,
-                                         mca_common_colltools_aints_t rdispls,
-                                         struct ompi_datatype_t *const *rdtypes,
-                                         struct ompi_communicator_t *comm,
-                                         mca_coll_base_module_t *base)
+static int serve(mca_coll_pipering_exchange_job_t *job, int *peers, mca_coll_pipering_form_t form,
+                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    int *peers;
-    mca_coll_pipering_exchange_job_t job = job_of(&peers, "neighbor_alltoallw", sbuf, scounts,
-                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                                  rdtypes, comm);
+    const int rc = mca_coll_pipering_exchange(job, form, module, request);
 
-    const int rc = mca_coll_pipering_exchange(&job, comm, module);
     free(peers);
-    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_neighbor_alltoallw) {
-        return rc;
-    }
-    return module->below.coll_neighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                                                 rdispls, rdtypes, comm,
-                                                 module->below.coll_neighbor_alltoallw_module);
+    return rc;
 }
 
-int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
-                                          mca_common_colltools_aints_t sdispls,
-                                          struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                          mca_common_colltools_counts_t rcounts,
-                                          mca_common_colltools_aints_t rdispls,
-                                          struct ompi_datatype_t *const *rdtypes,
-                                          struct ompi_communicator_t *comm,
-                                          ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    int *peers;
-    mca_coll_pipering_exchange_job_t job = job_of(&peers, "ineighbor_alltoallw", sbuf, scounts,
-                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                                  rdtypes, comm);
-
-    const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
-    free(peers);
-    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_ineighbor_alltoallw) {
-        return rc;
-    }
-    return module->below.coll_ineighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                                                  rdispls, rdtypes, comm, request,
-                                                  module->below.coll_ineighbor_alltoallw_module);
-}
-
-int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf,
-                                              mca_common_colltools_counts_t scounts,
-                                              mca_common_colltools_aints_t sdispls,
-                                              struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                              mca_common_colltools_counts_t rcounts,
-                                              mca_common_colltools_aints_t rdispls,
-                                              struct ompi_datatype_t *const *rdtypes,
-                                              struct ompi_communicator_t *comm,
-                                              struct ompi_info_t *info, ompi_request_t **request,
-                                              mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    int *peers;
-    mca_coll_pipering_exchange_job_t job = job_of(&peers, "neighbor_alltoallw_init", sbuf, scounts,
-                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                                  rdtypes, comm);
-
-    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
-    free(peers);
-    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_neighbor_alltoallw_init) {
-        return rc;
-    }
-    return module->below.coll_neighbor_alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf,
-                                                      rcounts, rdispls, rdtypes, comm, info,
-                                                      request,
-                                                      module->below
-                                                          .coll_neighbor_alltoallw_init_module);
-}
+MCA_COLL_PIPERING_DEFINE_FORMS(
+    neighbor_alltoallw,
+    (const void *sbuf, mca_common_colltools_counts_t scounts,
+     mca_common_colltools_aints_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+     mca_common_colltools_counts_t rcounts, mca_common_colltools_aints_t rdispls,
+     struct ompi_datatype_t *const *rdtypes),
+    (int *peers;
+     mca_coll_pipering_exchange_job_t job
+     = job_of(&peers, sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes, comm)),
+    serve(&job, peers, form, module, request),
+    (sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes))

@@ -13,8 +13,9 @@
  *
  *     component   component, module, verdict (who has served a call, for tools)
  *     alltoall    exchanges of all with all (coll_pipering_alltoall.h)
- *     call        params, and a file for each collective; gather and reduction, what these share;
- *                 serve, which leads all calls down; request, a call on its way
+ *     call        params; allgather, allgatherv, bcast and reductions, the functions that MPI calls
+ *                 (forms: what their three forms share); gather and reduction, from arguments to a
+ *                 call; serve, which leads all calls down; request, a call on its way
  *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
  *                 streams (how fast they are), registry (a row for each algorithm), choice, and a
  *                 plan of each: ring, rounds, chain

@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering_calls.h"
+#include "coll_pipering_forms.h"
 
 /* By the module below. */
 static inline int call_below(const void *sbuf, mca_common_colltools_count_t scount,
@@ -40,7 +41,7 @@ int mca_coll_pipering_allgather(const void *sbuf, mca_common_colltools_count_t s
                                     mca_coll_pipering_bytes_of((size_t) ompi_comm_size(comm)
                                                                    * (size_t) rcount,
                                                                rdtype),
-                                    comm, module)) {
+                                    module)) {
         return call_below(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
     }
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
@@ -54,42 +55,12 @@ int mca_coll_pipering_allgather(const void *sbuf, mca_common_colltools_count_t s
                       gather.rdtype, comm, module);
 }
 
-int mca_coll_pipering_iallgather(const void *sbuf, mca_common_colltools_count_t scount,
-                                 struct ompi_datatype_t *sdtype, void *rbuf,
-                                 mca_common_colltools_count_t rcount,
-                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-                                 ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
-
-    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
-                                            MCA_COLL_PIPERING_NONBLOCKING, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_iallgather(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                         gather.rcount, gather.rdtype, comm, request,
-                                         module->below.coll_iallgather_module);
-}
-
-int mca_coll_pipering_allgather_init(const void *sbuf, mca_common_colltools_count_t scount,
-                                     struct ompi_datatype_t *sdtype, void *rbuf,
-                                     mca_common_colltools_count_t rcount,
-                                     struct ompi_datatype_t *rdtype,
-                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                     ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
-
-    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
-                                            MCA_COLL_PIPERING_PERSISTENT, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
-                                             request, module->below.coll_allgather_init_module);
-}
+MCA_COLL_PIPERING_DEFINE_LATER(
+    allgather,
+    (const void *sbuf, mca_common_colltools_count_t scount, struct ompi_datatype_t *sdtype,
+     void *rbuf, mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype),
+    (mca_coll_pipering_gather_t gather
+     = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype, .rbuf = rbuf, .rcount = rcount,
+        .rdtype = rdtype}),
+    mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER, form, module, request),
+    (gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount, gather.rdtype))

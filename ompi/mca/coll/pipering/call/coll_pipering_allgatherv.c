@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering_calls.h"
+#include "coll_pipering_forms.h"
 
 int mca_coll_pipering_allgatherv(const void *sbuf, mca_common_colltools_count_t scount,
                                  struct ompi_datatype_t *sdtype, void *rbuf,
@@ -31,7 +32,7 @@ int mca_coll_pipering_allgatherv(const void *sbuf, mca_common_colltools_count_t 
                                     mca_coll_pipering_bytes_of(mca_coll_pipering_sum_of(counts,
                                                                                   comm),
                                                                rdtype),
-                                    comm, module)) {
+                                    module)) {
         return module->below.coll_allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
                                              comm, module->below.coll_allgatherv_module);
     }
@@ -49,49 +50,14 @@ int mca_coll_pipering_allgatherv(const void *sbuf, mca_common_colltools_count_t 
                                          module->below.coll_allgatherv_module);
 }
 
-int mca_coll_pipering_iallgatherv(const void *sbuf, mca_common_colltools_count_t scount,
-                                  struct ompi_datatype_t *sdtype, void *rbuf,
-                                  mca_common_colltools_counts_t rcounts,
-                                  mca_common_colltools_displs_t displs,
-                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-                                  ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rdtype = rdtype,
-                                         .rcounts = mca_common_colltools_counts(rcounts),
-                                         .displs = mca_common_colltools_displs(displs)};
-
-    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
-                                            MCA_COLL_PIPERING_NONBLOCKING, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_iallgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                          rcounts, displs, gather.rdtype, comm,
-                                          request, module->below.coll_iallgatherv_module);
-}
-
-int mca_coll_pipering_allgatherv_init(const void *sbuf, mca_common_colltools_count_t scount,
-                                      struct ompi_datatype_t *sdtype, void *rbuf,
-                                      mca_common_colltools_counts_t rcounts,
-                                      mca_common_colltools_displs_t displs,
-                                      struct ompi_datatype_t *rdtype,
-                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                      ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rdtype = rdtype,
-                                         .rcounts = mca_common_colltools_counts(rcounts),
-                                         .displs = mca_common_colltools_displs(displs)};
-
-    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
-                                            MCA_COLL_PIPERING_PERSISTENT, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_allgatherv_init(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
-                                              comm, info, request,
-                                              module->below.coll_allgatherv_init_module);
-}
+MCA_COLL_PIPERING_DEFINE_LATER(
+    allgatherv,
+    (const void *sbuf, mca_common_colltools_count_t scount, struct ompi_datatype_t *sdtype,
+     void *rbuf, mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t displs,
+     struct ompi_datatype_t *rdtype),
+    (mca_coll_pipering_gather_t gather
+     = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype, .rbuf = rbuf, .rdtype = rdtype,
+        .rcounts = mca_common_colltools_counts(rcounts),
+        .displs = mca_common_colltools_displs(displs)}),
+    mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV, form, module, request),
+    (gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, rcounts, displs, gather.rdtype))

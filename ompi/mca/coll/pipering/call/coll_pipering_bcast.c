@@ -14,8 +14,8 @@
  */
 
 #include "coll_pipering_calls.h"
+#include "coll_pipering_forms.h"
 
-__opal_attribute_noinline__ /* so that small calls pass with few instructions */
 static int broadcast(mca_coll_pipering_form_t form, void *buffer,
                      mca_common_colltools_count_t count, struct ompi_datatype_t *dtype, int root,
                      mca_coll_pipering_module_t *module, ompi_request_t **request)
@@ -52,52 +52,30 @@ static inline int call_below(void *buffer, mca_common_colltools_count_t count,
     return rc;
 }
 
+static __opal_attribute_noinline__ int
+broadcast_or_leave(void *buffer, mca_common_colltools_count_t count, struct ompi_datatype_t *dtype,
+                   int root, struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    const int rc = broadcast(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module, NULL);
+
+    return OMPI_ERR_NOT_SUPPORTED == rc ? call_below(buffer, count, dtype, root, comm, module) : rc;
+}
+
+/* A small call passes with few instructions if it ends in one call. */
 int mca_coll_pipering_bcast(void *buffer, mca_common_colltools_count_t count,
                             struct ompi_datatype_t *dtype, int root,
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
-    if (!mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
-                                  mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
-                                  module)) {
-        const int rc = broadcast(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module,
-                                 NULL);
-        if (OMPI_ERR_NOT_SUPPORTED != rc) {
-            return rc;
-        }
-    }
-    return call_below(buffer, count, dtype, root, comm, module);
+    return mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
+                                    mca_coll_pipering_bytes_of((size_t) count, dtype), module)
+               ? call_below(buffer, count, dtype, root, comm, module)
+               : broadcast_or_leave(buffer, count, dtype, root, comm, module);
 }
 
-int mca_coll_pipering_ibcast(void *buffer, mca_common_colltools_count_t count,
-                             struct ompi_datatype_t *dtype, int root,
-                             struct ompi_communicator_t *comm, ompi_request_t **request,
-                             mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-
-    const int rc = broadcast(MCA_COLL_PIPERING_NONBLOCKING, buffer, count, dtype, root, module,
-                             request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_ibcast(buffer, count, dtype, root, comm, request,
-                                     module->below.coll_ibcast_module);
-}
-
-int mca_coll_pipering_bcast_init(void *buffer, mca_common_colltools_count_t count,
-                                 struct ompi_datatype_t *dtype, int root,
-                                 struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                 ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-
-    const int rc = broadcast(MCA_COLL_PIPERING_PERSISTENT, buffer, count, dtype, root, module,
-                             request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->below.coll_bcast_init(buffer, count, dtype, root, comm, info, request,
-                                         module->below.coll_bcast_init_module);
-}
+MCA_COLL_PIPERING_DEFINE_LATER(
+    bcast,
+    (void *buffer, mca_common_colltools_count_t count, struct ompi_datatype_t *dtype, int root),
+    (), broadcast(form, buffer, count, dtype, root, module, request),
+    (buffer, count, dtype, root))

@@ -56,17 +56,11 @@ static inline bool mca_coll_pipering_count_small(mca_coll_pipering_context_t *co
 }
 
 /**
- * Counts a call that goes to the module below, and writes the verbose line about it: the call's
- * name, and its bytes in all, or MCA_COLL_PIPERING_NO_TOTAL where ranks do not know them.
+ * Leaves a call to the module below: counts it, notes it for tools, and writes the verbose line
+ * about it: the call's name, and its bytes in all, or MCA_COLL_PIPERING_NO_TOTAL where ranks do not
+ * know them. OMPI_ERR_NOT_SUPPORTED.
  */
 #define MCA_COLL_PIPERING_NO_TOTAL SIZE_MAX
-void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
-                                     mca_coll_pipering_reason_t reason);
-
-/**
- * Leaves a call to the module below: notes it as mca_coll_pipering_note_fallback does, and for
- * tools. OMPI_ERR_NOT_SUPPORTED.
- */
 int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
                               size_t total, mca_coll_pipering_reason_t reason);
 
@@ -79,26 +73,20 @@ static inline bool mca_coll_pipering_is_fixed(mca_coll_pipering_collective_t col
 
 /**
  * Whether a blocking call passes through to the module below because it is small; then it is
- * counted.
+ * counted. One that has a verbose line to write is left by mca_coll_pipering_serve.
  */
 static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t collective,
-                                            size_t total, ompi_communicator_t *comm,
-                                            mca_coll_pipering_module_t *module)
+                                            size_t total, mca_coll_pipering_module_t *module)
 {
     if (!mca_coll_pipering_is_small(&module->context, collective, total) || 0 == total
-        || module->out_of_memory || mca_coll_pipering_is_fixed(collective)
+        || module->out_of_memory || 0 < mca_coll_pipering.process.verbose
+        || mca_coll_pipering_is_fixed(collective)
         || !mca_coll_pipering_count_small(&module->context)) {
         return false;
     }
     mca_coll_pipering_note_left(&module->context, MCA_COLL_PIPERING_FALLBACK_SMALL);
-    if (0 < mca_coll_pipering.process.verbose) {
-        mca_coll_pipering_note_fallback(
-            mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING], total,
-            comm, MCA_COLL_PIPERING_FALLBACK_SMALL);
-    } else {
-        mca_common_colltools_count(&mca_coll_pipering.process.counters
-                                        .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
-    }
+    mca_common_colltools_count(&mca_coll_pipering.process.counters
+                                    .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
     return true;
 }
 

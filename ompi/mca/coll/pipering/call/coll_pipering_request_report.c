@@ -106,26 +106,20 @@ void mca_coll_pipering_request_report(const mca_coll_pipering_request_t *request
 
 /* ---- calls that are left ---- */
 
-void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
-                                     mca_coll_pipering_reason_t reason)
+int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
+                              size_t total, mca_coll_pipering_reason_t reason)
 {
-    mca_coll_pipering_process_t *process = &mca_coll_pipering.process;
+    mca_coll_pipering_process_t *process = context->process;
     char bytes[32] = "";
 
     mca_common_colltools_count(&process->counters.fallback[reason], 1);
-    if (mca_coll_pipering_is_verbose(process, comm)) {
+    mca_coll_pipering_note_left(context, reason);
+    if (mca_coll_pipering_is_verbose(process, context->comm)) {
         if (MCA_COLL_PIPERING_NO_TOTAL != total) {
             snprintf(bytes, sizeof(bytes), "%zu bytes, ", total);
         }
         opal_output(process->output, "coll/pipering: %s on %s: %sleft to the module below: %s",
-                    name, comm->c_name, bytes, mca_coll_pipering_reason_text(reason));
+                    name, context->comm->c_name, bytes, mca_coll_pipering_reason_text(reason));
     }
-}
-
-int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
-                              size_t total, mca_coll_pipering_reason_t reason)
-{
-    mca_coll_pipering_note_fallback(name, total, context->comm, reason);
-    mca_coll_pipering_note_left(context, reason);
     return OMPI_ERR_NOT_SUPPORTED;
 }
