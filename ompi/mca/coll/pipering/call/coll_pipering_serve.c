@@ -69,12 +69,14 @@ static int wait_for_setup(mca_coll_pipering_context_t *context)
 
 int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
 {
+    if (context->set_up) {
+        return OMPI_SUCCESS;
+    }
     int rc = ensure_setup(context);
-
     if (OMPI_SUCCESS == rc) {
         rc = wait_for_setup(context);
     }
-    if (OMPI_SUCCESS == rc && !context->set_up) {
+    if (OMPI_SUCCESS == rc) {
         context->set_up = true;
         if (MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(context->setup)) {
             memset(context->least, 0, sizeof(context->least));
