@@ -366,7 +366,7 @@ static const struct {
               {MCA_COLL_PIPERING_RING, 0.75, 1.02, 0.75, 1.25},
               {MCA_COLL_PIPERING_MESH_TREES, 0.95, 1.15, 0, 0},
               {MCA_COLL_PIPERING_MESH_PATH, 0.95, 1.05, 0, 0},
-              {MCA_COLL_PIPERING_MESH_CYCLES, 0.75, 1.35, 0, 0}};
+              {MCA_COLL_PIPERING_MESH_CYCLES, 0.75, 1.05, 0, 0}};
 
 static void test_row(const mca_coll_pipering_row_t *row, bool nodes, double least, double most)
 {
