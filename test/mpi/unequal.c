@@ -110,7 +110,7 @@ static void call_off(unsigned char *data, int small)
     for (int i = 0; i < 3; i++) {
         tap_check(bcast_is_right(data, BYTES), "", "MPI_Bcast %d", i);
     }
-    tap_check(0 < knob_counter("coll_pipering_fallback_unequal"), "", "ranks know that they differ");
+    tap_check(0 < knob_counter("coll_pipering_fallback_unequal"), "", "ranks find the difference");
     tap_check(0 == knob_counter("coll_pipering_calls"), "", "no call was served");
 }
 

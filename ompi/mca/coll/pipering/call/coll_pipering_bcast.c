@@ -39,43 +39,8 @@ static int broadcast(mca_coll_pipering_form_t form, void *buffer,
     return mca_coll_pipering_serve(&call, module, NULL, request);
 }
 
-/* By the module below. */
-static inline int call_below(void *buffer, mca_common_colltools_count_t count,
-                             struct ompi_datatype_t *dtype, int root,
-                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    int rc;
-
-    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, bcast, module->below.coll_bcast,
-                               module->below.coll_bcast_module,
-                               (buffer, count, dtype, root, comm, module_below));
-    return rc;
-}
-
-static __opal_attribute_noinline__ int
-broadcast_or_leave(void *buffer, mca_common_colltools_count_t count, struct ompi_datatype_t *dtype,
-                   int root, struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    const int rc = broadcast(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module, NULL);
-
-    return OMPI_ERR_NOT_SUPPORTED == rc ? call_below(buffer, count, dtype, root, comm, module) : rc;
-}
-
-/* A small call passes with few instructions if it ends in one call. */
-int mca_coll_pipering_bcast(void *buffer, mca_common_colltools_count_t count,
-                            struct ompi_datatype_t *dtype, int root,
-                            struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-
-    return mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
-                                    mca_coll_pipering_bytes_of((size_t) count, dtype), module)
-               ? call_below(buffer, count, dtype, root, comm, module)
-               : broadcast_or_leave(buffer, count, dtype, root, comm, module);
-}
-
-MCA_COLL_PIPERING_DEFINE_LATER(
-    bcast,
+MCA_COLL_PIPERING_DEFINE_SMALL(
+    bcast, BCAST, (size_t) count,
     (void *buffer, mca_common_colltools_count_t count, struct ompi_datatype_t *dtype, int root),
     (), broadcast(form, buffer, count, dtype, root, module, request),
     (buffer, count, dtype, root))

@@ -69,4 +69,49 @@
                                   served, arguments, ())                                           \
     MCA_COLL_PIPERING_DEFINE_LATER(name, parameters, view, served, arguments)
 
+/**
+ * Defines all forms of a call of which many are small: of `elements` elements of `dtype` in all, of
+ * the collective NAME. A blocking one that passes (coll_pipering_calls.h) does so with few
+ * instructions, since it ends in one call.
+ */
+#define MCA_COLL_PIPERING_DEFINE_SMALL(name, NAME, elements, parameters, view, served, arguments)  \
+    static inline int name##_below(MCA_COLL_PIPERING_BARE parameters,                              \
+                                   struct ompi_communicator_t *comm,                               \
+                                   mca_coll_pipering_module_t *module)                             \
+    {                                                                                              \
+        int rc;                                                                                    \
+                                                                                                   \
+        MCA_COMMON_COLLTOOLS_BELOW(rc, comm, name, module->below.coll_##name,                      \
+                                   module->below.coll_##name##_module,                             \
+                                   (MCA_COLL_PIPERING_BARE arguments, comm, module_below));        \
+        return rc;                                                                                 \
+    }                                                                                              \
+                                                                                                   \
+    static __opal_attribute_noinline__ int name##_served(MCA_COLL_PIPERING_BARE parameters,        \
+                                                         struct ompi_communicator_t *comm,         \
+                                                         mca_coll_pipering_module_t *module)       \
+    {                                                                                              \
+        const mca_coll_pipering_form_t form = MCA_COLL_PIPERING_BLOCKING;                          \
+        ompi_request_t **const request = NULL;                                                     \
+        MCA_COLL_PIPERING_BARE view;                                                               \
+        const int rc = served;                                                                     \
+                                                                                                   \
+        return OMPI_ERR_NOT_SUPPORTED == rc                                                        \
+                   ? name##_below(MCA_COLL_PIPERING_BARE arguments, comm, module)                  \
+                   : rc;                                                                           \
+    }                                                                                              \
+                                                                                                   \
+    int mca_coll_pipering_##name(MCA_COLL_PIPERING_BARE parameters,                                \
+                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base)   \
+    {                                                                                              \
+        mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;                  \
+                                                                                                   \
+        return mca_coll_pipering_passes(MCA_COLL_PIPERING_##NAME,                                  \
+                                        mca_coll_pipering_bytes_of(elements, dtype), module)       \
+                   ? name##_below(MCA_COLL_PIPERING_BARE arguments, comm, module)                  \
+                   : name##_served(MCA_COLL_PIPERING_BARE arguments, comm, module);                \
+    }                                                                                              \
+                                                                                                   \
+    MCA_COLL_PIPERING_DEFINE_LATER(name, parameters, view, served, arguments)
+
 #endif

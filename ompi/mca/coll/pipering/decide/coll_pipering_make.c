@@ -236,7 +236,7 @@ mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key
 
 /* ---- small calls ---- */
 
-/* Whether a call is served, by its plan, which is not kept. *memory is false where there is none. */
+/* Whether a call is served, by its plan, which is not kept; *memory is false where none is. */
 static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
                       bool *memory)
 {

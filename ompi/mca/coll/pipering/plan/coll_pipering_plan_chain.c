@@ -413,8 +413,9 @@ double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_s
     const double sending = scattered + fmax(carry_time(ring, gather, block_size, true), passed);
     const double combining = combined + fmax(carry_time(ring, rest, block_size, true), passed);
 
-    return mca_coll_pipering_crowded_time(&ring->cost, fmax(sending, combining),
-                                          ring_work(ring, take_chunks(ring, p, larger, block_size)), p);
+    const double work = ring_work(ring, take_chunks(ring, p, larger, block_size));
+
+    return mca_coll_pipering_crowded_time(&ring->cost, fmax(sending, combining), work, p);
 }
 
 size_t
