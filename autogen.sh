@@ -21,7 +21,7 @@ Usage: ./autogen.sh [--overlay-only] TREE
        ./autogen.sh --help
 
 Lays the overlay on the Open MPI source tree TREE (5.0.x or 6.0.x), applies the overlay's
-patches (of opal/datatype-lookahead and of coll/han), and runs Open MPI's own
+patches (of opal/datatype-lookahead, coll/han and pml/ob1), and runs Open MPI's own
 "autogen.pl --force" there. After it:
 
     cd TREE && ./configure --enable-mca-dso=coll-pipering ... && make install

@@ -11,7 +11,7 @@
 #
 # Writes the patches as a whole series for git am in DIR, or build/series: to a patch that adds
 # names of files to a Makefile.am, the files of these names are added from
-# opal/datatype-lookahead. That of coll/han comes last. The patches of the overlay have the
+# opal/datatype-lookahead. Those of other components come last. The patches of the overlay have the
 # changes of existing files only, since autogen.sh lays the new ones.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -56,8 +56,9 @@ mkdir -p "$written"
 for patch in "$root/$engine/patches/$series"/*.patch; do
     complete "$patch" >"$written/${patch##*/}"
 done
-for patch in "$root"/ompi/mca/coll/*/patches/"$series"/*.patch; do
+for patch in "$root"/ompi/mca/*/*/patches/"$series"/*.patch; do
     component=${patch%/patches/*}
-    complete "$patch" >"$written/coll-${component##*/}-${patch##*/}"
+    component=${component#"$root"/ompi/mca/}
+    complete "$patch" >"$written/${component/\//-}-${patch##*/}"
 done
 say "The series is in ${written#"$root"/}; in a clone of Open MPI: git am -s $written/*.patch"

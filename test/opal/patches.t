@@ -29,7 +29,8 @@ shopt -s nullglob
 series=$(sed -n 's/^\(major\|minor\)=//p' "$built/VERSION" | paste -sd.)
 engine=("$root/opal/datatype-lookahead/patches/$series"/*.patch)
 han=("$root/ompi/mca/coll/han/patches/$series"/*.patch)
-patches=("${engine[@]}" "${han[@]}")
+ob1=("$root/ompi/mca/pml/ob1/patches/$series"/*.patch)
+patches=("${engine[@]}" "${han[@]}" "${ob1[@]}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 143' TERM INT
@@ -164,7 +165,7 @@ takes() {
     git apply --check --verbose "$1" >"$work/out" 2>&1 && ! grep -q offset "$work/out" &&
         git am -q "$1" >"$work/out" 2>&1 || return 1
     git log -1 --format='%an: %s' >"$work/out"
-    grep -q -E '^The pipering authors: (opal/datatype|btl/tcp|coll/han): [a-z].{1,70}$' \
+    grep -q -E '^The pipering authors: (opal/datatype|btl/tcp|coll/han|pml/ob1): [a-z].{1,70}$' \
         "$work/out" && ! grep -q -i '^signed-off-by:' "$1" &&
         [[ $(git diff --full-index HEAD~ HEAD | blobs | sort) == "$(blobs <"$1" | sort)" ]]
 }
@@ -256,6 +257,8 @@ else
     check 'git am takes 0007 on 0001' alone 0001 0007
     to_pristine
     check 'git am takes that of coll/han alone' takes "${han[0]}"
+    to_pristine
+    check 'git am takes that of pml/ob1 alone' takes "${ob1[0]}"
     check 'git am takes all in a row, and the tree is the built one' all_in_a_row
     check 'make series writes as many' written
     to_pristine
@@ -416,6 +419,18 @@ if [[ ${#han[@]} -gt 0 ]]; then
         done < <(table)
     fi
 fi
+
+# ---- acknowledgements that wait for a fragment of pml/ob1 ----
+
+# acknowledged: all synchronous sends end, whatever their number.
+acknowledged() {
+    compile "$prefix" "$built" "$root/docs/upstream/ob1_pending_ack.c" &&
+        OMPI_PREFIX=$prefix "$root/test/testbed/testbed" local -n 2 --timeout 60 -- --mca pml ob1 \
+            --mca btl sm,self --mca btl_sm_fbox_max 0 "$work/program" >"$work/out" 2>&1 </dev/null &&
+        grep -q '^mended' "$work/out"
+}
+
+check 'pml/ob1 loses no acknowledgement' acknowledged
 
 # ---- docs/upstream ----
 
