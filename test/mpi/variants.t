@@ -1,9 +1,9 @@
 #!/bin/bash
 # The components built otherwise than users build them: by clang; with the sanitizers of addresses
-# and of undefined behaviour; in an Open MPI of its own with --enable-debug, whose assertions and
-# checks of objects are on, and in one with FORTRAN=1. Each build is without a warning, and serves
-# random calls of ranks on one node and on several. The two Open MPIs take 20 minutes the first
-# time; they stay under build/.
+# and of undefined behaviour; as the series for Open MPI leave them; in an Open MPI of its own with
+# --enable-debug, whose assertions and checks of objects are on, and in one with FORTRAN=1. Each
+# build is without a warning, and serves random calls of ranks on one node and on several. The two
+# Open MPIs take 20 minutes the first time; they stay under build/.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -32,11 +32,12 @@ no_warning() {
         "$(grep -hE '(coll|common)_?(pipering|mleader|colltools)[^ ]*: (warning|error)' "${@:2}")" ""
 }
 
-# shared LABEL COMPILER FLAGS [OPTION]...: as shared objects, for this Open MPI.
+# shared LABEL COMPILER FLAGS [OPTION]...: as shared objects, for this Open MPI, from $sources.
+sources=$root
 shared() {
     local label=$1 dir=$work/components.$count
     if ! env -u BUILD_DIR OMPI="$OMPI_PREFIX" DIR="$dir" CC="$2" CFLAGS="$3" \
-        make -s -C "$root" install-dso >"$work/make" 2>&1; then
+        make -s -C "$sources" install-dso >"$work/make" 2>&1; then
         not_ok "$label: make install-dso"
         sed 's/^/# /' "$work/make"
         return
@@ -47,21 +48,21 @@ shared() {
         served_right "$label" "${@:4}"
 }
 
-# whole LABEL NAME=VALUE...: in an Open MPI that is built with these variables.
+# whole LABEL NAME=VALUE...: in an Open MPI of its own that is built with these variables.
 whole() {
-    local label=$1
-    own=$variants/$label
+    local label=$1 own=$variants/$1 logs=$root/build/logs
     shift
-    if ! env -u OMPI_PREFIX BUILD_DIR="$own" "$@" "$root/config/build-openmpi.sh" >"$work/make" 2>&1
-    then
+    mkdir -p "$own"
+    if ! env -u OMPI_PREFIX -u BUILD_DIR "$@" "$root/config/build-openmpi.sh" "$own/install" \
+        >"$work/make" 2>&1; then
         not_ok "$label: Open MPI"
         sed 's/^/# /' "$work/make"
         return 1
     fi
     ok "$label: Open MPI"
-    no_warning "$label" "$own"/logs/*.log
-    OMPI_PREFIX=$(readlink -f "$own/install") bin=$own/test
-    export OMPI_PREFIX
+    no_warning "$label" "$logs"/*.log
+    export OMPI_PREFIX=$own/install
+    bin=$own/test
     mkdir -p "$bin"
     served_right "$label"
 }
@@ -80,8 +81,16 @@ if [[ $asan == /* ]]; then
 else
     skip "sanitizers" "libasan.so is missing"
 fi
-whole "debug" CONFIGURE_OPTIONS=--enable-debug
-if whole "Fortran" FORTRAN=1; then
-    yes_if "Fortran: programs of mpif.h and mpi_f08 are recorded" env BUILD_DIR="$own" "$here/why.t"
+if PATH=$OMPI_PREFIX/bin:$PATH "$root/docs/upstream/series" "$work/series" >"$work/out" 2>&1; then
+    for series in 2 3; do
+        sources=$work/series/$series shared "series $series" gcc "" # leaders come from $OMPI_PREFIX
+    done
+else
+    not_ok "each series for Open MPI builds"
+    sed 's/^/# /' "$work/out"
+fi
+whole "debug" CONFIGURE_OPTIONS="--enable-debug --disable-io-romio"
+if whole "Fortran" FORTRAN=1 CONFIGURE_OPTIONS=--disable-io-romio; then
+    relay "Fortran, programs of mpif.h and mpi_f08" env BUILD_DIR="$variants/Fortran" "$here/why.t"
 fi
 finish

@@ -90,23 +90,6 @@ static mca_coll_pipering_shape_t shape_of(const mca_coll_pipering_draft_t *draft
                : mca_coll_pipering_chain_shape(node_of, p, scratch);
 }
 
-static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
-{
-    return bytes < plan->key.sizes.unit ? 1 : bytes / plan->key.sizes.unit;
-}
-
-size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
-{
-    mca_coll_pipering_plan_t *plan = draft->plan;
-
-    const size_t given = mca_coll_pipering_given_block(draft);
-    plan->block_size = units_of(plan, 0 < given ? given
-                                                    : mca_coll_pipering_bound_block(draft, bytes));
-    const size_t block = plan->block_size * plan->key.sizes.unit;
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params, block);
-    return block;
-}
-
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -208,18 +191,6 @@ void mca_coll_pipering_route_line_both(mca_coll_pipering_draft_t *draft)
 
 /* ---- around a ring ---- */
 
-size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
-{
-    const size_t p = (size_t) ranks, units = plan->largest;
-
-    mca_coll_pipering_place(plan, &plan->all);
-    for (size_t r = 0; r < p; ++r) {
-        plan->bytes[r] = units / p + (r < units % p);
-        plan->starts[r] = r * (units / p) + (r < units % p ? r : units % p);
-    }
-    return plan->bytes[0] * plan->key.sizes.unit;
-}
-
 /* Chunks of the vector, one a rank, and the ring that keeps nodes together. */
 static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
 {
@@ -244,11 +215,6 @@ static int count_least(const mca_coll_pipering_ring_t *ring)
         least = ranks < least ? ranks : least;
     }
     return least;
-}
-
-bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft)
-{
-    return !key_of(draft)->ordered;
 }
 
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft)

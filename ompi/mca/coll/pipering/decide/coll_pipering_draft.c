@@ -35,6 +35,18 @@ void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
     plan->starts = places->starts;
 }
 
+size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
+{
+    const size_t p = (size_t) ranks, units = plan->largest;
+
+    mca_coll_pipering_place(plan, &plan->all);
+    for (size_t r = 0; r < p; ++r) {
+        plan->bytes[r] = units / p + (r < units % p);
+        plan->starts[r] = r * (units / p) + (r < units % p ? r : units % p);
+    }
+    return plan->bytes[0] * plan->key.sizes.unit;
+}
+
 bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes)
 {
     return mca_coll_pipering_fifo_carries(params->ring_buffer_size, block_bytes);
@@ -66,6 +78,28 @@ size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft)
         return draft->fixed_block;
     }
     return draft->plan->key.params.block_size;
+}
+
+static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
+{
+    return bytes < plan->key.sizes.unit ? 1 : bytes / plan->key.sizes.unit;
+}
+
+size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    const size_t given = mca_coll_pipering_given_block(draft);
+    plan->block_size = units_of(plan, 0 < given ? given
+                                                : mca_coll_pipering_bound_block(draft, bytes));
+    const size_t block = plan->block_size * plan->key.sizes.unit;
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params, block);
+    return block;
+}
+
+bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft)
+{
+    return !draft->plan->key.ordered;
 }
 
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)

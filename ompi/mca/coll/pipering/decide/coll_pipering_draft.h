@@ -57,6 +57,21 @@ void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
 /** A block size that was found by search, within bounds. */
 size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes);
 
+/**
+ * Makes a plan go by its places `all`, with a chunk of the vector for each rank; its ring is to be
+ * ordered. Returns the bytes of the largest chunk. O(p).
+ */
+size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
+
+/**
+ * Cuts into blocks of the bytes that a search found, or that the user wants, but of whole units;
+ * their bytes.
+ */
+size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);
+
+/** Whether values may be combined in any order. */
+bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft);
+
 /** Whether ring buffers can carry blocks of so many bytes; false without any. */
 bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes);
 
@@ -82,8 +97,6 @@ static inline void mca_coll_pipering_add_volume(mca_coll_pipering_volume_t *sum,
 /** A gather, or a reduce-scatter, along the ring (coll_pipering_decide_ring.c). */
 void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
-/** Whether values may be combined in any order. */
-bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft);
 
 /** A call in log2 p rounds (coll_pipering_decide_rounds.c). */
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
@@ -107,18 +120,6 @@ bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
 
 /** Makes a plan go by its places `alone`: the root has the whole vector. */
 void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
-
-/**
- * Makes a plan go by its places `all`, with a chunk of the vector for each rank; its ring is to be
- * ordered. Returns the bytes of the largest chunk. O(p).
- */
-size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
-
-/**
- * Cuts into blocks of the bytes that a search found, or that the user wants, but of whole units;
- * their bytes.
- */
-size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);
 
 /* ---- the choice (coll_pipering_choice.c) ---- */
 

@@ -1,0 +1,41 @@
+# Without reductions and MPI_Bcast.
+# Gone: fixed_point decide/coll_pipering_decide_chain.c call/coll_pipering_bcast.c
+# Gone: call/coll_pipering_reduction.c call/coll_pipering_reductions.c
+# Gone: call/coll_pipering_request_reduce.c engine/coll_pipering_reduce_rounds.c
+# Gone: engine/coll_pipering_reduce_rounds.h plan/coll_pipering_plan_chain.c
+# Gone: plan/coll_pipering_plan_chain.h plan/coll_pipering_plan_stages.c
+/#include ".*\/pipering\/fixed_point\//d
+/#include ".*\/coll_pipering_reduce_rounds\.h"/d
+/#include "coll_pipering_plan_chain\.h"/d
+
+# calls
+/^ *MCA_COLL_PIPERING_FORMS_OF(EACH, \(bcast\|reduce\|scan\|exscan\|allreduce\|reduce_scatter\), /d
+/^ *MCA_COLL_PIPERING_FORMS_OF(EACH, reduce_scatter_block,/,/)/d
+s/if (i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) i)) {/if (NULL != mca_coll_pipering_next_row((mca_coll_pipering_collective_t) i, NULL)) {/
+s/NULL == request->call\.op ? begin_copies(request)$/begin_copies(request);/
+/^ *: mca_coll_pipering_request_reduce(request);/d
+/^\/\*\* Makes the pipelines, or the schedule, of a reduction/,/;$/d
+/^static int make_reduction(/,/^}/d
+s/return NULL == request->call\.op ? make_gather(request, synchronous, made)$/return make_gather(request, synchronous, made);/
+/^ *: make_reduction(request, synchronous, made);/d
+
+# sums in fixed point
+/^ \*     fixed_point /d
+/addends_t \*addends;/d
+/module->addends/d
+/bool fixed_point_sum; /d
+/{\.name = "fixed_point_sum"/,/},$/d
+/{"fixed_point_sums"/,/},$/d
+/^\/\*\* Whether sums of a collective are made in fixed point/,/^$/d
+/|| mca_coll_pipering_is_fixed(collective)$/d
+/fixed_point_sums; /d
+/MCA_COLL_PIPERING_TEXT_LATER,$/{
+N
+s/,\n *MCA_COLL_PIPERING_TEXT_FIXED_POINT}/}/
+}
+/define MCA_COLL_PIPERING_TEXT_FIXED_POINT/d
+
+# rows
+/^ *{\.collective = MCA_COLL_PIPERING_\(BCAST\|REDUCE\|SCAN\|EXSCAN\|ALLREDUCE\|REDUCE_SCATTER\|REDUCE_SCATTER_BLOCK\),/,/},$/d
+/^#define \(BACKWARDS ROUNDS,\|PIPELINE \)/,/^$/d
+/^\/\* Of a reduce-scatter\. \*\/$/,/^$/d
