@@ -2,9 +2,10 @@
 # A release of Debian, SUITE=trixie, and its own Open MPI: `make install-dso` is one command, for
 # root and for a user, on a system with nothing but libopenmpi-dev, git and make; both components
 # load there and pass what dso.t asks of them. So is `make deb`, whose package is without fault for
-# lintian, serves a job, and leaves nothing when it is purged. The system is a directory made by
-# debootstrap (1 min and 1 GB, kept under build/); the tests in it take 5 min. There are no tests
-# across nodes in it: dso.t has them on this machine's own Open MPI.
+# lintian, serves a job, and leaves nothing when it is purged. Each of the two begins on a system of
+# its own, and says how many seconds it took to the first job that is served and checked. The system
+# is a directory made by debootstrap (1 min and 1 GB, kept under build/); the tests in it take 5 min.
+# There are no tests across nodes in it: dso.t has them on this machine's own Open MPI.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 [[ ${1-} != --inside ]] || export OMPI_PREFIX=/usr BUILD_DIR=/srv/build
 . "$(dirname "$0")/lib.sh"
@@ -47,11 +48,18 @@ outside() {
     command -v debootstrap >/dev/null || skip_all "debootstrap is missing"
     make_root "$dir"
     tar -C "$root" --exclude=./build --exclude=./.git -cf "$work/checkout" .
-    wait_for "$here/debian-root" run "$dir" "$run_limit" bash -c '
+    relay objects on_system "$dir" objects
+    relay package on_system "$dir" package
+    finish
+}
+
+# on_system DIR PART: a system of its own for it, with the checkout in a user's home.
+on_system() {
+    wait_for "$here/debian-root" run "$1" "$run_limit" bash -c '
         useradd --create-home user && mkdir ~user/pipering && tar -C ~user/pipering -xf - &&
         chown -R user: ~user/pipering &&
-        exec env CHECK_LONG=yes ~user/pipering/test/mpi/debian.t --inside' \
-        <"$work/checkout"
+        exec env CHECK_LONG=yes SUITE="$2" ~user/pipering/test/mpi/debian.t --inside "$1"' \
+        inside "$2" "$suite" <"$work/checkout"
 }
 
 # ---- inside ----
@@ -91,22 +99,10 @@ not() {
     ! "$@"
 }
 
-# relay LABEL COMMAND...: the results of another script of tests are results here; what it
-# skips, for want of nodes, is not.
-relay() {
-    local label=$1 line status=0
-    shift
-    "$@" >"$work/relayed" || status=$?
-    while read -r line; do
-        case $line in
-        *' # SKIP '* | 1..*) ;;
-        'ok '*) ok "$label: ${line#* - }" ;;
-        'not ok '*) not_ok "$label: ${line#* - }" ;;
-        *) echo "$line" ;;
-        esac
-    done <"$work/relayed"
-    is "$label: its status" "$status" 0
-    yes_if "$label: it has not skipped all" grep -q '^1\.\.[1-9]' "$work/relayed"
+# told_where: the setting that the command prints. Settings of Debian 13's PMIx hide the user's
+# directory from jobs.
+told_where() {
+    sed -n 's/^ *\(OMPI_MCA_mca_base_component_path=\)/\1/p' "$work/out"
 }
 
 # forced LABEL OPTION... PROGRAM: a job of the user's, of 4 ranks.
@@ -124,39 +120,48 @@ all_files() {
     find /etc /usr/lib /usr/share/doc -path '*pipering*' | sort
 }
 
+# first_job LABEL [NAME=VALUE]: it is served, and how long it took from nothing.
+first_job() {
+    shown "$1: it serves a job" by_apt ${2:+"$2"} "$root/contrib/debian/tests/job"
+    echo "# $suite: $1: $SECONDS s from nothing to the first job that is served and checked" >&2
+}
+
 # package: built, judged, installed twice, used, removed, installed again and purged.
 package() {
     local deb before
-    shown "package: one command" by_apt make -s -C "$root" deb
-    deb=$(find "$root/build/deb" -name 'openmpi-pipering_*.deb')
-    shown "package: lintian comes" by_apt apt-get install -y --no-install-recommends lintian
-    shown "package: lintian finds no error" by_apt lintian --fail-on error "$root"/build/deb/*.changes
     before=$(all_files)
-    shown "package: it installs" by_apt apt-get install -y "$deb"
+    SECONDS=0
+    shown "one command" by_apt make -s -C "$root" deb
+    deb=$(find "$root/build/deb" -name 'openmpi-pipering_*.deb')
+    shown "it installs" by_apt apt-get install -y "$deb"
+    first_job "package"
     echo '# by the site' >>/etc/openmpi/pipering-machine
-    shown "package: it installs again" by_apt apt-get install -y --reinstall "$deb"
-    is "package: the site's file stays" "$(tail -n 1 /etc/openmpi/pipering-machine)" "# by the site"
-    shown "package: it serves a job" by_apt "$root/contrib/debian/tests/job"
-    shown "package: it is removed" by_apt apt-get remove -y openmpi-pipering
-    yes_if "package: the site's file stays, removed" test -e /etc/openmpi/pipering-machine
-    shown "package: it is purged" by_apt apt-get purge -y openmpi-pipering
-    is "package: nothing is left" "$(all_files)" "$before"
+    shown "it installs again" by_apt apt-get install -y --reinstall "$deb"
+    is "the site's file stays" "$(tail -n 1 /etc/openmpi/pipering-machine)" "# by the site"
+    shown "lintian comes" by_apt apt-get install -y --no-install-recommends lintian
+    shown "lintian finds no error" by_apt lintian --fail-on error "$root"/build/deb/*.changes
+    shown "it is removed" by_apt apt-get remove -y openmpi-pipering
+    yes_if "the site's file stays, removed" test -e /etc/openmpi/pipering-machine
+    shown "it is purged" by_apt apt-get purge -y openmpi-pipering
+    is "nothing is left" "$(all_files)" "$before"
 }
 
-inside() {
+objects() {
     local where
     shown "without root: it fails" not install_dso as_user
     yes_if "without root: it names the packages" \
         grep -qE '^ *apt-get install --no-install-recommends gcc( |$)' "$work/out"
 
+    SECONDS=0
     shown "root: one command" install_dso
+    where=$(told_where)
     installed "root" ~/.openmpi/components
+    first_job "root" "$where"
     rm -rf "$root/build" ~/.openmpi
 
     shown "a user: one command" install_dso as_user
     installed "a user" /home/user/.openmpi/components
-    # Settings of Debian 13's PMIx hide the user's directory from jobs.
-    where=$(sed -n 's/^ *\(OMPI_MCA_mca_base_component_path=\)/\1/p' "$work/out")
+    where=$(told_where)
     if mpicc --showme:version | grep -q 'Open MPI 5\.'; then
         is "a user: it says how jobs load them" "${where#*=}" \
             "/home/user/.openmpi/components:SYSTEM_DEFAULT:USER_DEFAULT"
@@ -171,13 +176,12 @@ inside() {
     yes_if "pipering serves all calls" said 'ring 4 below 0; allgather: ring 4 below 0'
     forced "mleader" --mca coll_mleader_groups 2 -x LEADERS=1 -x N=20 "$bin/fuzz"
 
-    package
     relay dso.t "$here/dso.t"
-    finish
 }
 
 if [[ ${1-} == --inside ]]; then
-    inside
+    "$2"
+    finish
 else
     outside
 fi
