@@ -42,22 +42,27 @@ mpi4py() {
     fi
 }
 
-pipering=(--mca coll_pipering_small_calls 0)
-for call in bcast reduce scan exscan; do
-    pipering+=(--mca coll_pipering_${call}_algorithm pipeline)
-done
-pipering+=(--mca coll_pipering_allreduce_algorithm merged
-    --mca coll_pipering_allgatherv_algorithm ring --mca coll_pipering_allgather_algorithm ring
-    --mca coll_pipering_alltoallv_algorithm bins --mca coll_pipering_alltoallw_algorithm bins)
-leaders=(--mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_groups 2
-    --mca coll_pipering_allgather_algorithm off
-    --mca coll_pipering_allgatherv_algorithm rounds
-    --mca coll_pipering_allreduce_algorithm ring --mca coll_pipering_small_calls 0)
+# forced COLLECTIVE=ALGORITHM...: options of mpirun, in $options, for calls of any size.
+forced() {
+    local choice
+    options=(--mca coll_pipering_small_calls 0)
+    for choice; do
+        options+=(--mca "coll_pipering_${choice%=*}_algorithm" "${choice#*=}")
+    done
+}
+forced {bcast,reduce,scan,exscan,reduce_scatter}=pipeline allreduce=merged \
+    {allgatherv,allgather}=ring {alltoallv,alltoallw}=bins
+pipelines=("${options[@]}")
+forced {bcast,reduce,allreduce,reduce_scatter,allgatherv,allgather}=rounds
+rounds=("${options[@]}")
+forced {allreduce,reduce_scatter}=ring allgatherv=rounds allgather=off
+leaders=("${options[@]}" --mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_groups 2)
 
 mpi4py "as it is" 1 300
 mpi4py "as it is" 3 300
-mpi4py "pipering forced" 3 300 "${pipering[@]}"
-mpi4py "pipering forced" 5 300 "${pipering[@]}"
-mpi4py "leaders and rounds forced" 3 300 "${leaders[@]}"
+mpi4py "pipelines forced" 3 300 "${pipelines[@]}"
+mpi4py "pipelines forced" 5 300 "${pipelines[@]}"
+mpi4py "rounds forced" 5 300 "${rounds[@]}"
+mpi4py "leaders and rings forced" 3 300 "${leaders[@]}"
 
 finish
