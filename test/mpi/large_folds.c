@@ -209,6 +209,38 @@ static void try_many_bytes(uint64_t *memory)
     MPI_Type_free(&strides);
 }
 
+/** A first part of more bytes than an int can count, so all others begin behind them. */
+static void try_parts(uint64_t *memory, form_t form, int algorithm, const char *what)
+{
+    enum { FEW = 3 };
+    const int words = (1 << 28) + 5;
+    const uint64_t calls = knob_counter("coll_pipering_calls");
+    const vector_t all = dense(8ul * (size_t) (words + FEW * (tap_size - 1)), false);
+    int *counts = malloc((size_t) tap_size * sizeof(int)), wrong = 0;
+    const size_t begin = 0 == tap_rank ? 0 : (size_t) (words + FEW * (tap_rank - 1));
+
+    for (int r = 0; r < tap_size; r++) {
+        counts[r] = 0 == r ? words : FEW;
+    }
+    const foldcall_t call = {.call = FOLD_REDUCE_SCATTER,
+                             .send = MPI_IN_PLACE,
+                             .recv = memory,
+                             .counts = counts,
+                             .type = MPI_UINT64_T,
+                             .op = MPI_SUM,
+                             .comm = MPI_COMM_WORLD};
+    knob_folds(KNOB_PIPELINE, algorithm);
+    fill(memory, &all, tap_rank, tap_rank);
+    const int code = foldcall(&call, form);
+    for (size_t k = 0; k < (size_t) counts[tap_rank]; k++) {
+        wrong |= fold_of(0, tap_size - 1, begin + k, false) != memory[k];
+    }
+    tap_check(MPI_SUCCESS == code && !wrong && calls < knob_counter("coll_pipering_calls"),
+              "wrong data, or not by the component", "%s, %s, %s: %.2f GB",
+              foldcall_name(call.call), form_name(form), what, (double) all.bytes / 1e9);
+    free(counts);
+}
+
 /** As many elements as an int can count. Open MPI's sums of bytes stop at 255 (5.0.7). */
 static void try_many_elements(uint64_t *memory)
 {
@@ -319,6 +351,9 @@ int main(int argc, char **argv)
         memory = reserve(MEMORY, true);
         try_many_bytes(memory);
         try_many_elements(memory);
+        try_parts(memory, BLOCKING, KNOB_RING, "ring");
+        try_parts(memory, NONBLOCKING, KNOB_MERGED, "pipeline");
+        try_parts(memory, PERSISTENT, KNOB_ROUNDS, "rounds");
         munmap(memory, MEMORY);
     }
     knob_end();
