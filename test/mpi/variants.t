@@ -10,15 +10,20 @@
 all_long
 variants=$bin/variants
 
-# served_right LABEL [OPTION]...: jobs of the Open MPI of OMPI_PREFIX.
+# gathered_right LABEL [OPTION]...: jobs of the Open MPI of OMPI_PREFIX.
+gathered_right() {
+    build served
+    on_one "$1" 4 60 "${@:2}" --mca coll_pipering_allgatherv_algorithm ring \
+        --mca coll_pipering_allgather_algorithm ring "$bin/served"
+    yes_if "$1: it serves all calls" said 'ring 4 below 0; allgather: ring 4 below 0'
+}
+
+# served_right LABEL [OPTION]...: the same, and random calls of all kinds.
 served_right() {
     local label=$1
+    gathered_right "$@"
     shift
-    build served
     build_fuzz
-    on_one "$label" 4 60 "$@" --mca coll_pipering_allgatherv_algorithm ring \
-        --mca coll_pipering_allgather_algorithm ring "$bin/served"
-    yes_if "$label: it serves all calls" said 'ring 4 below 0; allgather: ring 4 below 0'
     on_one "$label, fuzz" 5 180 "$@" -x SEED=81 -x N=300 "$bin/fuzz"
     on_nodes "$label, fuzz" 2,1,2 random:1 180 "$@" -x SEED=82 -x N=150 \
         -x REPLAY="MAP=2,1,2 BY=random:1" "$bin/fuzz"
@@ -32,8 +37,22 @@ no_warning() {
         "$(grep -hE '(coll|common)_?(pipering|mleader|colltools)[^ ]*: (warning|error)' "${@:2}")" ""
 }
 
-# shared LABEL COMPILER FLAGS [OPTION]...: as shared objects, for this Open MPI, from $sources.
+# series_right LABEL: what series 2 has of calls, and what series 3 has more.
+series_right() {
+    gathered_right "$1"
+    build nonblocking
+    on_one "$1, nonblocking" 5 120 "$bin/nonblocking"
+    on_nodes "$1, nonblocking" 2,1,2 cyclic 120 "$bin/nonblocking"
+    if [[ $1 == 'series 3' ]]; then
+        build large_folds
+        on_nodes "$1, folds" 2,1,2 cyclic 120 -x TEST_TOTAL=0 "$bin/large_folds"
+    fi
+}
+
+# shared LABEL COMPILER FLAGS [OPTION]...: as shared objects, for this Open MPI, from $sources;
+# $jobs_of tests them.
 sources=$root
+jobs_of=served_right
 shared() {
     local label=$1 dir=$work/components.$count
     if ! env -u BUILD_DIR OMPI="$OMPI_PREFIX" DIR="$dir" CC="$2" CFLAGS="$3" \
@@ -45,7 +64,7 @@ shared() {
     ok "$label: make install-dso"
     no_warning "$label" "$work/make"
     OMPI_MCA_mca_base_component_path=$dir:SYSTEM_DEFAULT:USER_DEFAULT \
-        served_right "$label" "${@:4}"
+        "$jobs_of" "$label" "${@:4}"
 }
 
 # whole LABEL NAME=VALUE...: in an Open MPI of its own that is built with these variables.
@@ -83,7 +102,7 @@ else
 fi
 if PATH=$OMPI_PREFIX/bin:$PATH "$root/docs/upstream/series" "$work/series" >"$work/out" 2>&1; then
     for series in 2 3; do
-        sources=$work/series/$series shared "series $series" gcc "" # leaders come from $OMPI_PREFIX
+        sources=$work/series/$series jobs_of=series_right shared "series $series" gcc ""
     done
 else
     not_ok "each series for Open MPI builds"
