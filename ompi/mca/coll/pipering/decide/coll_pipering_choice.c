@@ -203,11 +203,14 @@ static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft
 {
     mca_coll_pipering_times_t times;
 
-    for (int end = 0; end < 2; ++end) {
+    for (int end = 0; end < (range->doubted ? 2 : 1); ++end) {
         const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
             draft->machine, range->beta[end], draft->load);
         const mca_coll_pipering_below_call_t call = below_call(draft, &cost, modules);
         times.at[end] = mca_coll_pipering_below_time(&call).time;
+    }
+    if (!range->doubted) {
+        times.at[1] = times.at[0];
     }
     return times;
 }
@@ -298,8 +301,9 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
         && 0 == mca_coll_pipering_given_block(draft)) {
         weighed->block = bound_shown(plan, weighed->block);
     }
+    weighed->groups = mca_coll_pipering_in_rounds(row) ? plan->grid.groups : 0;
     draft->fixed_block = weighed->block;
-    draft->fixed_groups = mca_coll_pipering_in_rounds(row) ? plan->grid.groups : 0;
+    draft->fixed_groups = weighed->groups;
     for (int end = 0; range->doubted && end < 2; ++end) {
         look_at(draft, range->beta[end]);
         plan_by(draft, row);
@@ -336,6 +340,7 @@ static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range
     const mca_coll_pipering_weighed_t *best = find_best(plan, &least);
     look_at_middle(draft, range);
     draft->fixed_block = best->block;
+    draft->fixed_groups = best->groups;
     plan_by(draft, best->row);
     plan->time = best->time.at[0]; /* at the end at which the module below is reported */
     plan->reason = judge(draft, best, &least);

@@ -82,6 +82,7 @@ typedef struct mca_coll_pipering_times_t {
 typedef struct mca_coll_pipering_weighed_t {
     const mca_coll_pipering_row_t *row;
     size_t block; /**< bytes; in rounds, the largest contribution */
+    int groups;   /**< in rounds; else 0 */
     mca_coll_pipering_times_t time;
 } mca_coll_pipering_weighed_t;
 

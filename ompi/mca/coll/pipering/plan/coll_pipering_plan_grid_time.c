@@ -179,16 +179,20 @@ static double ranks_a_node(const grid_t *grid)
     return (double) grid->ring->size / grid->ring->nodes;
 }
 
-/* Groups are whole nodes, or ranks alone, of which those of a node add up. */
+/*
+ * Groups are whole nodes, or ranks alone, of which those of a node add up. By recursive doubling
+ * nodes in a row send the same.
+ */
 static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_t *load)
 {
     const int *node = grid->ring->node, groups = grid->groups, distance = 1 << k;
     const int count = distance < groups - distance ? distance : groups - distance;
     const bool doubles = 0 == (groups & (groups - 1)), alone = groups > grid->ring->nodes;
     const double together = fmin(grid->lanes, ranks_a_node(grid));
+    const int alike = doubles && !alone ? distance : 1;
     double node_bytes = 0;
 
-    for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < groups; g += alike) {
         const int to = doubles ? g ^ distance : (g + distance) % groups;
         const int from = doubles ? g & -distance : (g - count + 1 + groups) % groups;
         const sent_t sent = sent_along(sums, groups, from, count);
@@ -197,7 +201,7 @@ static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_
             node_bytes = 0;
         }
         node_bytes += across ? together * sent.bytes : 0;
-        add_sent(load, across, grid->lanes, &sent, across ? node_bytes : sent.bytes);
+        add_sent(load, across, grid->lanes * alike, &sent, across ? node_bytes : sent.bytes);
     }
 }
 
