@@ -72,6 +72,7 @@ static place_t place_new(MPI_Comm comm)
     place.before = tap_memory((size_t) place.size * sizeof(size_t));
     place.slots.first = tap_memory(((size_t) place.size + 1) * sizeof(int));
     place.slots.piece = tap_memory(2 * (size_t) place.size * sizeof(*place.slots.piece));
+    place.slots.turn = tap_memory(2 * 32 * (size_t) place.size);
     place.blocks = tap_memory((size_t) place.size * sizeof(uint64_t));
     place.scratch = tap_memory(mca_coll_pipering_order_scratch(place.size));
     place.memory = tap_memory(mca_coll_pipering_ring_size(place.size));
@@ -88,6 +89,7 @@ static void place_free(place_t *place)
     free(place->before);
     free(place->slots.first);
     free(place->slots.piece);
+    free(place->slots.turn);
     free(place->blocks);
     free(place->scratch);
     free(place->memory);
@@ -141,27 +143,22 @@ static void add(uint64_t *blocks, uint64_t *bytes, mca_coll_pipering_volume_t vo
     *bytes += volume.bytes;
 }
 
-/** Messages and bytes of pieces: a message for all packed ones, and each large one. */
-static mca_coll_pipering_volume_t volume_of(const place_t *place, int first, int last)
+/** Messages and bytes of a round: a message for all packed pieces, and each large part. */
+static mca_coll_pipering_volume_t volume_of(const place_t *place,
+                                            const mca_coll_pipering_grid_t *grid, int k, bool sends)
 {
+    mca_coll_pipering_parts_t parts = mca_coll_pipering_grid_parts(grid, &place->slots, place->rank,
+                                                                   k, sends);
     mca_coll_pipering_volume_t volume = {0, 0};
     bool packed = false;
 
-    for (int i = first; i < last; i++) {
-        const bool large = place->slots.piece[i].bytes > place->packed;
-
-        volume.bytes += place->slots.piece[i].bytes;
-        volume.blocks += large;
-        packed |= !large;
+    while (mca_coll_pipering_parts_next(&parts)) {
+        volume.bytes += parts.bytes;
+        volume.blocks += parts.piece->large;
+        packed |= !parts.piece->large;
     }
     volume.blocks += packed;
     return volume;
-}
-
-static mca_coll_pipering_volume_t span_volume(const place_t *place, mca_coll_pipering_span_t span)
-{
-    return volume_of(place, place->slots.first[span.first],
-                     place->slots.first[span.first + span.count]);
 }
 
 /** What is evened out inside the group of this rank. */
@@ -192,8 +189,11 @@ static void expect_evening(place_t *place, const mca_coll_pipering_grid_t *grid,
     }
 }
 
-/** What the plan of an exchange in rounds of so many groups says of this rank. */
-static void expect_rounds(place_t *place, int groups, uint64_t *wanted)
+/**
+ * What the plan of an exchange in rounds of so many groups says of this rank, in blocks of so many
+ * bytes, 0: whole.
+ */
+static void expect_rounds(place_t *place, int groups, size_t block, uint64_t *wanted)
 {
     mca_coll_pipering_ring_t *ring = &place->ring;
     mca_coll_pipering_grid_t grid;
@@ -202,17 +202,20 @@ static void expect_rounds(place_t *place, int groups, uint64_t *wanted)
     mca_coll_pipering_order(ring, place->node_of, place->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, place->scratch);
     mca_coll_pipering_grid_make(&grid, ring, place->bytes, place->before, groups, place->packed);
+    if (0 < block) {
+        mca_coll_pipering_grid_cut(&grid, block);
+    }
     mca_coll_pipering_grid_slots(&grid, place->rank, &place->slots);
     memset(wanted, 0, COUNTERS * sizeof(*wanted));
     wanted[CALLS] = 1;
     expect_evening(place, &grid, wanted);
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&grid); k++) {
         mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&grid, place->rank, k);
-        mca_coll_pipering_volume_t in = span_volume(place, round.recv);
+        mca_coll_pipering_volume_t in = volume_of(place, &grid, k, false);
 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
         add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-            span_volume(place, round.send));
+            volume_of(place, &grid, k, true));
         if (place->node_of[round.from] != place->node_of[place->rank]) {
             wanted[FROM_NETWORK] += in.bytes;
         }
@@ -355,7 +358,7 @@ static bool as_planned(place_t *place, const knob_setting_t *setting, const uint
     int groups = place->size, same = 0;
 
     while (0 < groups && !same) {
-        in_rounds(setting) ? expect_rounds(place, groups, wanted)
+        in_rounds(setting) ? expect_rounds(place, groups, setting->block_size, wanted)
                            : expect_ring(place, setting, wanted);
         groups = !in_rounds(setting)             ? 0
                  : groups > place->ring.nodes    ? place->ring.nodes

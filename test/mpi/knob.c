@@ -244,6 +244,7 @@ const knob_setting_t knob_settings[] = {
     {"ring, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, false},
     {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, false},
     {"rounds", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, false},
+    {"rounds, blocks of 12 bytes", KNOB_ROUNDS, KNOB_SEARCH, 12, 0, false},
     {"rounds, all alone", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, true},
 };
 

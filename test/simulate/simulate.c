@@ -16,6 +16,7 @@
  */
 
 #include "simulate.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
 
 #include <math.h>
 #include <simgrid/actor.h>
@@ -176,31 +177,45 @@ static mca_coll_pipering_facts_t facts_of(int rank)
                                        .machine = &world.machine};
 }
 
-/* Makes the groups of a plan in rounds so many, and its routes and modelled time theirs. */
+/*
+ * Makes the groups of a plan in rounds so many, its blocks of such a size, and its routes and modelled
+ * time theirs.
+ */
 static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t *facts,
-                    int groups)
+                    int groups, size_t block)
 {
+    const mca_coll_pipering_machine_t *machine = facts->machine;
+    const double unit = (double) plan->key.sizes.unit;
     void *scratch = simulate_take(mca_coll_pipering_model_scratch(facts->ranks), false);
 
     mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->before, groups,
                                 plan->grid.packed);
+    if (0 < block) {
+        mca_coll_pipering_grid_cut(&plan->grid, (size_t) ceil((double) block / unit));
+    }
+    /* a byte of the grid is an element */
     const mca_coll_pipering_grid_problem_t problem
         = {.grid = &plan->grid,
-           .copy = mca_coll_pipering_machine_combine(facts->machine, facts->load),
+           .copy = unit * mca_coll_pipering_machine_combine(machine, facts->load),
            .cost = mca_coll_pipering_cost_of(
-               facts->machine, facts->machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
+               machine, unit * machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
            .scratch = scratch};
-    plan->time = mca_coll_pipering_grid_time(&problem);
+    plan->time = (MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1)
+                 * mca_coll_pipering_grid_time(&problem);
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     mca_coll_pipering_plan_route(plan, facts);
     simulate_give(scratch, false);
 }
 
-/* The plan of an arm; NULL: SimGrid serves it. */
+/*
+ * The plan of an arm, NAME[:BLOCK], or rounds[:GROUPS[:BLOCK]]; NULL: SimGrid serves it.
+ */
 static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const char *arm, int rank)
 {
     const size_t length = strcspn(arm, ":");
-    const size_t number = ':' == arm[length] ? size_of(arm + length + 1) : 0;
+    const char *colon = strchr(arm, ':'), *second = NULL == colon ? NULL : strchr(colon + 1, ':');
+    const size_t number = NULL == colon ? 0 : size_of(colon + 1);
+    const size_t block = NULL == second ? 0 : size_of(second + 1);
     mca_coll_pipering_params_t params = mca_coll_pipering_params_preset();
     const mca_coll_pipering_facts_t facts = facts_of(rank);
     const mca_coll_pipering_row_t *row = NULL;
@@ -215,7 +230,7 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
         }
         if (0 == strncmp(arm, row->value, length) && strlen(row->value) == length) {
             params.algorithm = (int) row->algorithm;
-            params.block_size = number;
+            params.block_size = mca_coll_pipering_in_rounds(row) ? block : number;
             break;
         }
     }
@@ -234,7 +249,7 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
         refuse("no memory for a plan", "");
     }
     if (0 < number && mca_coll_pipering_in_rounds(plan->row)) {
-        regroup(plan, &facts, (int) number);
+        regroup(plan, &facts, (int) number, block);
     }
     if (mca_coll_pipering_is_below(collective->collective, &params, &facts, world.total)) {
         plan->reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
@@ -316,14 +331,46 @@ static bool is_right(mca_coll_pipering_collective_t collective, int rank, const 
     return right;
 }
 
+/* What the module below does with a call, by the model. */
+static mca_coll_pipering_below_time_t below_of(const mca_coll_pipering_plan_t *plan,
+                                               const mca_coll_pipering_facts_t *facts)
+{
+    const double beta = facts->machine->value[MCA_COLL_PIPERING_NET_BETA];
+    const mca_coll_pipering_cost_t cost
+        = mca_coll_pipering_cost_of(facts->machine, beta, facts->load);
+    void *scratch = simulate_take(mca_coll_pipering_below_scratch(facts->ranks), false);
+    const mca_coll_pipering_below_call_t call
+        = {.modules = facts->below,
+           .collective = plan->key.collective,
+           .ranks = facts->ranks,
+           .nodes = facts->nodes,
+           .ppn = facts->ppn,
+           .equal = true,
+           .total = world.total,
+           .unit = plan->key.sizes.unit,
+           .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
+           .node_of = facts->node_of,
+           .cost = &cost,
+           .combine = mca_coll_pipering_machine_combine(facts->machine, facts->load),
+           .scratch = scratch};
+    const mca_coll_pipering_below_time_t time = mca_coll_pipering_below_time(&call);
+
+    simulate_give(scratch, false);
+    return time;
+}
+
 static void print_plan(const mca_coll_pipering_plan_t *plan)
 {
     if (NULL == plan) {
         printf("-\t-\t-\t-\t-");
     } else if (MCA_COLL_PIPERING_TAKEN != plan->reason) {
-        printf("below\t-\t-\t-\t-");
+        const mca_coll_pipering_facts_t facts = facts_of(0);
+        const mca_coll_pipering_below_time_t below = below_of(plan, &facts);
+        printf("below\t%s\t-\t-\t%.3f", below.algorithm, 1e6 * below.time);
     } else if (mca_coll_pipering_in_rounds(plan->row)) {
-        printf("%s\t%d\t-\t-\t%.3f", plan->row->value, plan->grid.groups, 1e6 * plan->time);
+        printf("%s\t%d\t%zu\t-\t%.3f", plan->row->value, plan->grid.groups,
+               1 < plan->grid.blocks ? plan->grid.block * plan->key.sizes.unit : 0,
+               1e6 * plan->time);
     } else {
         printf("%s\t-\t%zu\t%u\t%.3f", plan->row->value,
                plan->block_size * plan->key.sizes.unit, plan->window,
@@ -340,6 +387,7 @@ static void run(const options_t *options, const collective_t *collective, const 
     const simulate_call_t call
         = {.rank = rank,
            .plan = plan,
+           .machine = &world.machine,
            .send = world.all + (world.shared || 1 < unit ? 0 : world.before[rank]),
            .unit = unit,
            .total = world.total,
@@ -472,16 +520,41 @@ static void make_world(const options_t *options)
     read_machine(options->machine);
 }
 
-/* How long an empty message takes to the next node. */
-static void measure_near(int rank)
+/* Seconds that an empty message takes from rank 0 to another. */
+static double time_to(int other, int rank)
 {
+    static double ended;
     const double begun = meet();
 
     if (0 == rank) {
-        MPI_Send(NULL, 0, MPI_BYTE, world.ppn, 0, MPI_COMM_WORLD);
-    } else if (world.ppn == rank) {
+        MPI_Send(NULL, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+    } else if (other == rank) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        world.near = simgrid_get_clock() - begun;
+        ended = simgrid_get_clock();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return ended - begun;
+}
+
+/*
+ * The latency of the machine is that between its nodes: of messages to those 1, 2, 4 .. nodes on, as
+ * rounds send them, the mean.
+ */
+static void measure_latency(int rank)
+{
+    double sum = 0;
+    int count = 0;
+
+    for (int distance = 1; distance < world.nodes; distance *= 2) {
+        const double time = time_to(distance * world.ppn, rank);
+        sum += 1e6 * time - world.machine.value[MCA_COLL_PIPERING_NET_ALPHA];
+        ++count;
+        if (0 == rank && 1 == distance) {
+            world.near = time;
+        }
+    }
+    if (0 == rank && 0 < count) {
+        world.machine.value[MCA_COLL_PIPERING_NET_LATENCY] = sum / count;
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -536,7 +609,7 @@ int main(int argc, char **argv)
         make_world(&options);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    measure_near(rank);
+    measure_latency(rank);
     if (0 == rank) {
         printf("arm\tdist\tbytes\tus\tlimit\t"
                "algorithm\tgroups\tblock\twindow\tmodelled\tchecked\n");

@@ -36,6 +36,7 @@
 typedef struct simulate_call_t {
     int rank;
     const mca_coll_pipering_plan_t *plan;
+    const mca_coll_pipering_machine_t *machine;
     const char *send;     /**< what the rank contributes: its part, or a vector to be added up */
     char *recv;           /**< where all parts go, in the order of ranks; or its result */
     const size_t *before; /**< [p] bytes of the ranks before each one */

@@ -46,21 +46,21 @@ played() {
         { cat "$directory/simulate.tsv" >>"$directory/said"; return 1; }
 }
 
-played 80 --platforms fat-tree --nodes 16,13 --totals 10000,200K \
-    --dists regular,zipf,broadcast,empty90,outlier --arms ring,rounds,rounds:1,rounds:3
+played 100 --platforms fat-tree --nodes 16,13 --totals 10000,200K \
+    --dists regular,zipf,broadcast,empty90,outlier --arms ring,rounds,rounds:1,rounds:3,rounds:13:3K
 say $? "all bytes are right, by every row, of a power of two of nodes and of another number"
 
 played 24 --platforms oversubscribed,dragonfly,torus,multi-core --nodes 16 --totals 64K \
     --arms choice,ring,rounds --dists regular,zipf
 say $? "likewise on every platform"
 
-played 80 --platforms fat-tree --nodes 16,13 --totals 10000,200K --collective reduce_scatter \
-    --dists regular,zipf,broadcast,empty90,outlier --arms ring,rounds,rounds:1,rounds:3
+played 100 --platforms fat-tree --nodes 16,13 --totals 10000,200K --collective reduce_scatter \
+    --dists regular,zipf,broadcast,empty90,outlier --arms ring,rounds,rounds:1,rounds:3,rounds:13:3K
 say $? "sums are right, by every row of a reduce-scatter"
 
 for collective in reduce allreduce; do
-    played 24 --platforms fat-tree,multi-core --nodes 16,13 --totals 10000,200K \
-        --collective "$collective" --dists regular --arms rounds,rounds:1,rounds:3
+    played 32 --platforms fat-tree,multi-core --nodes 16,13 --totals 10000,200K \
+        --collective "$collective" --dists regular --arms rounds,rounds:1,rounds:3,rounds:13:5000
     say $? "likewise of $collective in rounds"
 done
 

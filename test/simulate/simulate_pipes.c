@@ -17,8 +17,8 @@
  * In a reduce-scatter around the ring what comes in is added to the rank's own values, and passed
  * on from there.
  *
- * Limits: on a real link blocks go one after the other; SimGrid lets all that are under way share
- * it, so that each of them is late. Large blocks therefore take longer here than they would.
+ * On a real link blocks go one after the other; SimGrid lets all that are under way share it, so that
+ * each of them is late. So no more blocks are sent at a time than keep the link full.
  */
 
 #include "simulate.h"
@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
     const simulate_call_t *call;
     uint64_t window;
+    uint64_t at_once; /* blocks of the window that are sent at a time */
     int ins, outs;
     source_t *source; /* [ins] */
     source_t own;
@@ -76,6 +77,16 @@ static MPI_Request *take_requests(uint64_t count)
     return simulate_take((size_t) count * sizeof(MPI_Request), false);
 }
 
+/* As many blocks as the link carries while one is on its way, and three, which no pause empties. */
+static uint64_t blocks_at_once(const simulate_call_t *call)
+{
+    const double *value = call->machine->value;
+    const double bytes = (double) (call->plan->block_size * call->unit);
+    const double away = value[MCA_COLL_PIPERING_NET_ALPHA] + value[MCA_COLL_PIPERING_NET_LATENCY];
+
+    return 3 + (uint64_t) (1e3 * away / (bytes * value[MCA_COLL_PIPERING_NET_BETA]));
+}
+
 static void open_pipe(pipe_t *pipe, const simulate_call_t *call,
                       const mca_coll_pipering_route_t *route)
 {
@@ -83,6 +94,7 @@ static void open_pipe(pipe_t *pipe, const simulate_call_t *call,
 
     *pipe = (pipe_t){.call = call,
                      .window = 0 == route->ins && HALVED_LEAST <= window ? window / 2 : window,
+                     .at_once = blocks_at_once(call),
                      .ins = route->ins,
                      .outs = route->outs,
                      .source = simulate_take((size_t) route->ins * sizeof(source_t), false),
@@ -190,7 +202,9 @@ static void send_blocks(const pipe_t *pipe, sink_t *sink)
     const uint64_t half = pipe->window / 2;
     mca_coll_pipering_block_t block;
 
-    while (sink->sent < sink->total && sink->sent - sink->completed < pipe->window) {
+    const uint64_t most = pipe->window < pipe->at_once ? pipe->window : pipe->at_once;
+
+    while (sink->sent < sink->total && sink->sent - sink->completed < most) {
         const bool own = sink->sent < sink->own;
         const bool mark = 0 == (sink->sent + 1) % half || sink->sent + 1 == sink->total;
         if (!own && sink->sent - sink->own >= sink->from->arrived) {

@@ -25,11 +25,6 @@ typedef struct {
     char *area, *came;
 } reduction_t;
 
-typedef struct {
-    char *place;
-    size_t bytes;
-} run_t;
-
 void simulate_add(const simulate_call_t *call, char *to, const char *from, size_t bytes)
 {
     for (size_t i = 0; !call->shared && i < bytes; i += sizeof(unsigned)) {
@@ -48,20 +43,6 @@ static void copy(const simulate_call_t *call, char *to, const char *from, size_t
     }
 }
 
-static run_t run_of(const reduction_t *reduction, mca_coll_pipering_span_t span)
-{
-    const mca_coll_pipering_slots_t *slots = reduction->slots;
-    const size_t unit = reduction->call->unit;
-    const int first = slots->first[span.first], last = slots->first[span.first + span.count];
-
-    if (first == last) {
-        return (run_t){NULL, 0};
-    }
-    const mca_coll_pipering_piece_t *end = &slots->piece[last - 1];
-    const size_t begin = slots->piece[first].offset;
-    return (run_t){reduction->area + begin * unit, (end->offset + end->bytes - begin) * unit};
-}
-
 /* Where a piece lies in the vector. */
 static size_t place_of(const reduction_t *reduction, const mca_coll_pipering_piece_t *piece)
 {
@@ -78,13 +59,61 @@ static void post(MPI_Request *request, bool send, char *place, size_t bytes, int
     }
 }
 
-static void exchange(run_t out, int to, run_t in, int from)
+static mca_coll_pipering_parts_t parts_of(const reduction_t *reduction, int k, bool sends)
 {
-    MPI_Request request[2];
+    return mca_coll_pipering_grid_parts(&reduction->call->plan->grid, reduction->slots,
+                                        reduction->call->rank, k, sends);
+}
 
-    post(&request[0], false, in.place, in.bytes, from);
-    post(&request[1], true, out.place, out.bytes, to);
-    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+/* Posts the messages of round k of the plan, to or from their places in `memory`, those of the slots
+ * or one after the other; how many. */
+static int post_runs(const reduction_t *reduction, int k, bool forwards, bool send, char *memory,
+                     bool in_slots, int peer, MPI_Request *request)
+{
+    mca_coll_pipering_parts_t parts = parts_of(reduction, k, forwards);
+    const size_t unit = reduction->call->unit;
+    size_t done = 0;
+    int count = 0;
+
+    for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
+         run = mca_coll_pipering_parts_run(&parts)) {
+        post(&request[count++], send, memory + (in_slots ? run.begin : done) * unit,
+             run.count * unit, peer);
+        done += run.count;
+    }
+    return count;
+}
+
+/* A round, forwards or backwards; where others' values go. */
+static void exchange(const reduction_t *reduction, int k, bool forwards, char *memory)
+{
+    const mca_coll_pipering_plan_t *plan = reduction->call->plan;
+    const mca_coll_pipering_grid_round_t round
+        = mca_coll_pipering_grid_round(&plan->grid, reduction->call->rank, k);
+    MPI_Request *request = simulate_take((plan->in.blocks + plan->out.blocks) * sizeof(*request),
+                                         false);
+
+    int count = post_runs(reduction, k, !forwards, false, memory, forwards,
+                          forwards ? round.from : round.to, request);
+    count += post_runs(reduction, k, forwards, true, reduction->area, true,
+                       forwards ? round.to : round.from, request + count);
+    MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+    simulate_give(request, false);
+}
+
+/* Adds what has come in a round backwards to its places. */
+static void add_up(const reduction_t *reduction, int k)
+{
+    mca_coll_pipering_parts_t parts = parts_of(reduction, k, true);
+    const size_t unit = reduction->call->unit;
+    size_t done = 0;
+
+    for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
+         run = mca_coll_pipering_parts_run(&parts)) {
+        simulate_add(reduction->call, reduction->area + run.begin * unit,
+                     reduction->came + done * unit, run.count * unit);
+        done += run.count;
+    }
 }
 
 /* The results of the own share to the ranks whose they are, and those of this rank. */
@@ -137,18 +166,11 @@ void simulate_reduce(const simulate_call_t *call)
              call->send + place_of(&reduction, piece), piece->bytes * call->unit);
     }
     for (int k = rounds - 1; 0 <= k; --k) {
-        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, call->rank,
-                                                                                  k);
-        const run_t in = run_of(&reduction, round.send);
-        exchange(run_of(&reduction, round.recv), round.from, (run_t){reduction.came, in.bytes},
-                 round.to);
-        simulate_add(call, in.place, reduction.came, in.bytes);
+        exchange(&reduction, k, false, reduction.came);
+        add_up(&reduction, k);
     }
     for (int k = 0; spreads && k < rounds; ++k) {
-        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, call->rank,
-                                                                                  k);
-        exchange(run_of(&reduction, round.send), round.to, run_of(&reduction, round.recv),
-                 round.from);
+        exchange(&reduction, k, true, reduction.area);
     }
     for (int i = 0; spreads && i < pieces; ++i) {
         const mca_coll_pipering_piece_t *piece = &plan->slots.piece[i];

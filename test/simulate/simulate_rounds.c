@@ -39,7 +39,7 @@ static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
 
 static bool is_large(const rounds_t *rounds, int i)
 {
-    return piece_at(rounds, i)->bytes > rounds->call->plan->grid.packed;
+    return piece_at(rounds, i)->large;
 }
 
 static bool is_own(const rounds_t *rounds, int i)
@@ -115,39 +115,32 @@ static void post(list_t *list, bool send, char *place, size_t bytes, int peer)
     }
 }
 
-/* The messages of a span of slots: the packed one, then large pieces. */
-static void post_span(rounds_t *rounds, bool send, mca_coll_pipering_span_t span, int peer)
+/* The messages of round k with a rank: the packed one, then large parts. */
+static void post_round(rounds_t *rounds, int k, bool send, int peer)
 {
-    const int first = rounds->slots->first[span.first];
-    const int last = rounds->slots->first[span.first + span.count];
+    const mca_coll_pipering_parts_t all = mca_coll_pipering_grid_parts(
+        &rounds->call->plan->grid, rounds->slots, rounds->call->rank, k, send);
     list_t *list = send ? &rounds->sends : &rounds->receives;
+    mca_coll_pipering_parts_t parts = all;
     char *packed = NULL;
     size_t bytes = 0;
 
-    for (int i = first; i < last; ++i) {
-        if (!is_large(rounds, i)) {
-            packed = 0 == bytes ? place_of(rounds, i) : packed;
-            bytes += piece_at(rounds, i)->bytes;
+    while (mca_coll_pipering_parts_next(&parts)) {
+        if (!parts.piece->large) {
+            packed = 0 == bytes ? rounds->area + parts.piece->offset + parts.from : packed;
+            bytes += parts.bytes;
         }
     }
     if (0 < bytes) {
         post(list, send, packed, bytes, peer);
     }
-    for (int i = first; i < last; ++i) {
-        if (is_large(rounds, i)) {
-            post(list, send, place_of(rounds, i), piece_at(rounds, i)->bytes, peer);
+    for (parts = all; mca_coll_pipering_parts_next(&parts);) {
+        if (parts.piece->large) {
+            post(list, send,
+                 place_of(rounds, (int) (parts.piece - rounds->slots->piece)) + parts.from,
+                 parts.bytes, peer);
         }
     }
-}
-
-/* The receives of round k; how many there are by now. */
-static int post_receives(rounds_t *rounds, int k)
-{
-    const mca_coll_pipering_grid_round_t round
-        = mca_coll_pipering_grid_round(&rounds->call->plan->grid, rounds->call->rank, k);
-
-    post_span(rounds, false, round.recv, round.from);
-    return rounds->receives.count;
 }
 
 static void wait_for(list_t *list, int count)
@@ -198,10 +191,11 @@ static void play(rounds_t *rounds, int *come)
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, me, k);
         wait_for(&rounds->receives, come[k]);
         wait_for(&rounds->sends, rounds->sends.count);
-        come[k + 1] = post_receives(rounds, k);
-        post_span(rounds, true, round.send, round.to);
+        post_round(rounds, k, false, round.from);
+        come[k + 1] = rounds->receives.count;
+        post_round(rounds, k, true, round.to);
         deliver(rounds, there);
-        there = round.recv;
+        there = round.full;
     }
     wait_for(&rounds->receives, come[count]);
     deliver(rounds, there);

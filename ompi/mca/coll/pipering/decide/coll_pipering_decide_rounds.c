@@ -47,11 +47,34 @@ static bool spreads(const mca_coll_pipering_draft_t *draft)
     return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
 }
 
-/*
- * Modelled time with so many groups, which become those of the plan, in bytes. All values of a
- * reduction are packed, as they lie in slots of their own.
- */
-static double time_with(const mca_coll_pipering_draft_t *draft, int groups)
+/* Groups, and bytes of a block of shares between them; what they take by the model. */
+typedef struct {
+    int groups;
+    size_t block;
+    double time;
+} shape_t;
+
+/* Blocks are listed, a message each: what that takes should not be without end. */
+#define BLOCKS_MOST 1024
+
+/* Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they lie
+ * in slots of their own. */
+static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *sizes,
+                      const shape_t *shape, size_t unit)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t block = shape->block < unit ? 1 : shape->block / unit;
+
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, sizes, plan->before, shape->groups,
+                                reduces(draft) ? SIZE_MAX : worth_packing(draft));
+    if (block < plan->largest * plan->key.sizes.unit / unit) {
+        const size_t least = mca_coll_pipering_grid_largest(&plan->grid) / BLOCKS_MOST + 1;
+        mca_coll_pipering_grid_cut(&plan->grid, block < least ? least : block);
+    }
+}
+
+/* Modelled time with such a grid, which becomes that of the plan, in bytes. */
+static double time_with(const mca_coll_pipering_draft_t *draft, const shape_t *shape)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
@@ -60,8 +83,7 @@ static double time_with(const mca_coll_pipering_draft_t *draft, int groups)
                                                 .cost = draft->cost,
                                                 .scratch = draft->problem.scratch};
 
-    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, draft->sizes, plan->before, groups,
-                                reduces(draft) ? SIZE_MAX : worth_packing(draft));
+    make_grid(draft, draft->sizes, shape, 1);
     double time = mca_coll_pipering_grid_time(&problem);
     if (spreads(draft)) {
         problem.copy = problem.combine = 0;
@@ -79,29 +101,76 @@ static int larger_of(int groups, int ranks)
     return groups > ranks / groups ? groups : ranks / groups;
 }
 
-/*
- * Ranks alone, or groups of 1, 2, 4 .. nodes: the fastest, or what is chosen already. Of equal
- * contributions all are alike by the model. Then the last rounds, which carry most, should be among
- * neighbours, and the first ones, which carry little, between groups.
- */
-static int choose_groups(const mca_coll_pipering_draft_t *draft)
+/* Whether a shape is faster, or as fast and of more equal numbers. */
+static bool is_better(const shape_t *shape, const shape_t *best, int ranks)
 {
-    const int ranks = draft->ranks;
-    int best = ranks;
+    return shape->time < best->time * (1 - ALIKE)
+           || (shape->time < best->time * (1 + ALIKE)
+               && larger_of(shape->groups, ranks) < larger_of(best->groups, ranks));
+}
 
-    if (0 < draft->fixed_groups) {
-        return draft->fixed_groups;
-    }
-    double least = time_with(draft, best);
-    for (int groups = draft->plan->by_node.nodes; 0 < groups; groups /= 2) {
-        const double time = groups < ranks ? time_with(draft, groups) : HUGE_VAL;
-        if (time < least * (1 - ALIKE)
-            || (time < least * (1 + ALIKE) && larger_of(groups, ranks) < larger_of(best, ranks))) {
-            best = groups;
-            least = time;
+/*
+ * Nodes as groups, the largest share in 2, 4 .. blocks until more of them take longer. One phase costs
+ * as much with any number of blocks, so time has one minimum.
+ */
+static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft, const shape_t *whole)
+{
+    const size_t given = draft->plan->key.params.block_size, unit = draft->plan->key.sizes.unit;
+    shape_t best = *whole, shape = *whole;
+
+    (void) time_with(draft, whole);
+    const size_t share = mca_coll_pipering_grid_largest(&draft->plan->grid) / unit;
+    for (size_t blocks = 2; blocks <= BLOCKS_MOST && blocks <= share; blocks *= 2) {
+        shape.block = 0 < given ? given : (share + blocks - 1) / blocks * unit;
+        shape.time = time_with(draft, &shape);
+        if (shape.time >= best.time) {
+            break;
         }
+        best = shape;
     }
     return best;
+}
+
+/* Ranks alone, or groups of 1, 2, 4 .. nodes, whose shares go whole; all nodes, in blocks. */
+static shape_t choose_freely(const mca_coll_pipering_draft_t *draft)
+{
+    const int ranks = draft->ranks, nodes = draft->plan->by_node.nodes;
+    shape_t shape = {.groups = ranks, .block = SIZE_MAX};
+
+    shape.time = time_with(draft, &shape);
+    shape_t best = shape, of_nodes = shape;
+    for (shape.groups = nodes; 0 < shape.groups; shape.groups /= 2) {
+        shape.time = shape.groups < ranks ? time_with(draft, &shape) : best.time;
+        of_nodes = shape.groups == nodes ? shape : of_nodes;
+        best = is_better(&shape, &best, ranks) ? shape : best;
+    }
+    if (1 < nodes && !spreads(draft)) {
+        shape = choose_blocks(draft, &of_nodes);
+        best = is_better(&shape, &best, ranks) ? shape : best;
+    }
+    return best;
+}
+
+/*
+ * The fastest, what is chosen already, or what the user wants. Of equal contributions all groups are
+ * alike by the model. Then the last rounds, which carry most, should be among neighbours, and the
+ * first ones, which carry little, between groups.
+ */
+static shape_t choose_shape(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_params_t *params = &draft->plan->key.params;
+    const size_t largest = draft->plan->largest * draft->plan->key.sizes.unit;
+    shape_t shape = {.groups = draft->fixed_groups, .block = draft->fixed_block};
+
+    if (0 == shape.groups && 0 < params->block_size && params->block_size < largest
+        && MCA_COLL_PIPERING_AUTO != params->algorithm) {
+        shape = (shape_t){.groups = draft->plan->by_node.nodes, .block = params->block_size};
+    }
+    if (0 == shape.groups) {
+        return choose_freely(draft);
+    }
+    shape.time = time_with(draft, &shape);
+    return shape;
 }
 
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
@@ -138,32 +207,37 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
                             MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     plan->ring = plan->by_node;
     plan->pipes = 0;
-    plan->time = time_with(draft, choose_groups(draft));
+    const shape_t shape = choose_shape(draft);
+    plan->time = time_with(draft, &shape);
     if (reduces(draft)) { /* cut between elements */
-        mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->before,
-                                    plan->grid.groups, SIZE_MAX);
+        make_grid(draft, plan->bytes, &shape, plan->key.sizes.unit);
     }
     plan->rounds = (spreads(draft) ? 2 : 1)
                    * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;
-    plan->block_size = plan->largest;
+    plan->block_size = 1 == plan->grid.blocks                ? plan->largest
+                       : shape.block < plan->key.sizes.unit ? 1
+                                                            : shape.block / plan->key.sizes.unit;
 }
 
-/* Adds slots to a volume: a message for all packed pieces, and each large one; their bytes. */
-static size_t add_span(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_span_t span,
-                       mca_coll_pipering_volume_t *volume)
+/*
+ * Adds a round to a volume: a message for packed pieces that adjoin, each block of them, and each
+ * large part; their bytes.
+ */
+static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
+                        mca_coll_pipering_volume_t *volume)
 {
-    const int *first = plan->slots.first;
-    size_t bytes = 0;
-    bool packed = false;
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_parts_t parts
+        = mca_coll_pipering_grid_parts(&plan->grid, &plan->slots, draft->me, k, sends);
+    size_t bytes = 0, end = SIZE_MAX;
 
-    for (int i = first[span.first]; i < first[span.first + span.count]; ++i) {
-        const bool large = plan->slots.piece[i].bytes > plan->grid.packed;
-        bytes += plan->slots.piece[i].bytes;
-        volume->blocks += large;
-        packed |= !large;
+    while (mca_coll_pipering_parts_next(&parts)) {
+        const size_t begin = parts.piece->offset + parts.from;
+        volume->blocks += parts.piece->large || parts.begins || begin != end;
+        end = parts.piece->large ? end : begin + parts.bytes;
+        bytes += parts.bytes;
     }
-    volume->blocks += packed;
     volume->bytes += bytes;
     return bytes;
 }
@@ -229,8 +303,8 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
                                                                                   draft->me, k);
-        const size_t in = add_span(plan, round.recv, &plan->in);
-        const size_t out = add_span(plan, round.send, &plan->out);
+        const size_t in = add_round(draft, k, false, &plan->in);
+        const size_t out = add_round(draft, k, true, &plan->out);
         if (draft->node_of[round.from] != draft->node_of[draft->me]) {
             plan->in_from_network += in;
         }

@@ -30,16 +30,13 @@ typedef struct {
     int delivery;         /* the piece that is being delivered, -1: none */
     size_t delivery_done; /* bytes of this piece that have been delivered */
     opal_convertor_t unpacker;
+    mca_common_colltools_needs_t *so_far; /* [rounds + 1] messages that are listed before each round */
 } rounds_t;
+
 
 static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
 {
     return &rounds->args.slots->piece[i];
-}
-
-static bool is_large(const rounds_t *rounds, const mca_coll_pipering_piece_t *piece)
-{
-    return piece->bytes > rounds->args.grid->packed;
 }
 
 static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
@@ -73,7 +70,7 @@ static char *place_of(const rounds_t *rounds, int i)
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
     const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
 
-    if (!is_large(rounds, piece)) {
+    if (!piece->large) {
         return rounds->area + piece->offset;
     }
     if (is_own(rounds, i)) {
@@ -88,15 +85,17 @@ static char *place_of(const rounds_t *rounds, int i)
 /* A gather with its lists. */
 static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
 {
-    const mca_common_colltools_needs_t most
-        = {.receives = (uint32_t) args->in,
-           .sends = (uint32_t) args->out,
-           .steps = (uint32_t) mca_coll_pipering_grid_rounds(args->grid) + 1};
-    rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_colltools_schedule_size(most));
+    const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
+    const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
+                                               .sends = (uint32_t) args->out,
+                                               .steps = (uint32_t) count};
+    const size_t lists = mca_common_colltools_schedule_size(most);
+    rounds_t *rounds = malloc(sizeof(*rounds) + lists + count * sizeof(*rounds->so_far));
 
     if (NULL != rounds) {
         memset(rounds, 0, sizeof(*rounds));
         (void) mca_common_colltools_schedule_bind(&rounds->super.schedule, most, rounds + 1);
+        rounds->so_far = (mca_common_colltools_needs_t *) ((char *) (rounds + 1) + lists);
     }
     return rounds;
 }
@@ -154,7 +153,7 @@ static int put_own(rounds_t *rounds)
 
     for (int i = first_of(rounds, own); i < behind(rounds, own); ++i) {
         const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
-        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !is_large(rounds, piece)) {
+        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !piece->large) {
             rc = mca_common_colltools_copy(place_of(rounds, i), rounds->own + piece->from,
                                            piece->bytes, rounds->on_device);
         }
@@ -247,32 +246,49 @@ static int deliver(void *context, int first, int last)
 
 /* ---- listing ---- */
 
-/* Lists the messages of slots: the packed one, then large pieces; returns their bytes. */
+static char *place_of_part(const rounds_t *rounds, const mca_coll_pipering_parts_t *parts)
+{
+    return place_of(rounds, (int) (parts->piece - rounds->args.slots->piece)) + parts->from;
+}
+
+/* Lists the messages of a round: the packed one, then large parts; returns their bytes. */
 static size_t list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
-                            mca_coll_pipering_span_t span, int peer,
+                            const mca_coll_pipering_parts_t *all, int peer,
                             mca_common_colltools_needs_t needs)
 {
-    const int first = first_of(rounds, span), last = behind(rounds, span);
+    mca_coll_pipering_parts_t parts = *all;
     char *packed = NULL;
     size_t bytes = 0;
 
-    for (int i = first; i < last; ++i) {
-        if (!is_large(rounds, piece_at(rounds, i))) {
-            packed = 0 == bytes ? place_of(rounds, i) : packed;
-            bytes += piece_at(rounds, i)->bytes;
+    while (mca_coll_pipering_parts_next(&parts)) {
+        if (!parts.piece->large) {
+            packed = 0 == bytes ? place_of_part(rounds, &parts) : packed;
+            bytes += parts.bytes;
         }
     }
     if (0 < bytes) {
         mca_common_colltools_schedule_bytes(list, packed, bytes, peer, needs);
     }
-    for (int i = first; i < last; ++i) {
-        if (is_large(rounds, piece_at(rounds, i))) {
-            mca_common_colltools_schedule_bytes(list, place_of(rounds, i),
-                                                piece_at(rounds, i)->bytes, peer, needs);
-            bytes += piece_at(rounds, i)->bytes;
+    for (parts = *all; mca_coll_pipering_parts_next(&parts);) {
+        if (parts.piece->large) {
+            mca_common_colltools_schedule_bytes(list, place_of_part(rounds, &parts), parts.bytes,
+                                                peer, needs);
+            bytes += parts.bytes;
         }
     }
     return bytes;
+}
+
+/* Rounds after which a rank has all that it sends in a round. */
+static int last_since(const mca_coll_pipering_parts_t *all)
+{
+    mca_coll_pipering_parts_t parts = *all;
+    int since = 0;
+
+    while (mca_coll_pipering_parts_next(&parts)) {
+        since = parts.since > since ? parts.since : since;
+    }
+    return since;
 }
 
 static mca_common_colltools_needs_t messages_so_far(const rounds_t *rounds)
@@ -315,25 +331,36 @@ static void list_evening(rounds_t *rounds)
 
 /*
  * Messages of a round, in and out, wait for those of the rounds before, even where their bytes are
- * there: others pass these on, so they should have the link alone.
+ * there: others pass these on, so they should have the link alone. Of blocks a few rounds are under
+ * way, and each goes when its bytes are there.
  */
 static void list_rounds(rounds_t *rounds)
 {
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
     const int count = mca_coll_pipering_grid_rounds(args->grid);
+    const int ahead = 1 < args->grid->blocks ? MCA_COLL_PIPERING_ROUNDS_AHEAD : 1;
     mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
     mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
 
     list_evening(rounds);
+    rounds->so_far[0] = messages_so_far(rounds);
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
             = mca_coll_pipering_grid_round(args->grid, rounds->me, k);
-        const mca_common_colltools_needs_t come = messages_so_far(rounds);
-        traffic->bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to, come);
-        traffic->bytes_in += list_messages(rounds, &schedule->receives, round.recv, round.from,
-                                           come);
-        mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, round.recv),
-                                           behind(rounds, round.recv), messages_so_far(rounds));
+        const mca_coll_pipering_parts_t out
+            = mca_coll_pipering_grid_parts(args->grid, args->slots, rounds->me, k, true);
+        const mca_coll_pipering_parts_t in
+            = mca_coll_pipering_grid_parts(args->grid, args->slots, rounds->me, k, false);
+        const mca_common_colltools_needs_t come = rounds->so_far[k < ahead ? 0 : k + 1 - ahead];
+        mca_common_colltools_needs_t go = come;
+        go.receives = rounds->so_far[last_since(&out)].receives;
+        traffic->bytes_out += list_messages(rounds, &schedule->sends, &out, round.to, go);
+        traffic->bytes_in += list_messages(rounds, &schedule->receives, &in, round.from, come);
+        rounds->so_far[k + 1] = messages_so_far(rounds);
+        if (0 < round.full.count) {
+            mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, round.full),
+                                               behind(rounds, round.full), messages_so_far(rounds));
+        }
     }
     traffic->blocks_in = schedule->receives.window = schedule->receives.count;
     traffic->blocks_out = schedule->sends.window = schedule->sends.count;
@@ -367,7 +394,7 @@ static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_args_t *args)
     rounds->delivery = -1;
     schedule->caller = args->caller;
     schedule->tag = args->tag;
-    schedule->synchronous = args->synchronous;
+    schedule->synchronous = args->synchronous || 1 < args->grid->blocks;
     schedule->context = rounds;
     OBJ_CONSTRUCT(&rounds->unpacker, opal_convertor_t);
 }

@@ -17,7 +17,7 @@
  *     receives --'  '---> steps: to the user's buffer
  *
  * Pieces of up to `grid->packed` bytes are adjacent in an area, and each round sends those of
- * its slots as one message. Each larger piece is a message of its own, from and to
+ * its slots as one message. Each larger piece, or block of it, is a message of its own, from and to
  * the user's buffer where this is dense, else from and to a place in the area. Ranks agree on
  * messages, since these follow from the sizes; the place of the data may differ from rank to
  * rank.

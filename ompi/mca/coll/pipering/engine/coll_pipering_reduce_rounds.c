@@ -11,7 +11,8 @@
  * @file
  * Reductions in rounds of coll_pipering_reduce_rounds.h: memory, lists of messages, combining.
  *
- * Slots lie one after the other, so what a round sends, or combines, is one run of elements. What
+ * Slots lie one after the other, so what a round sends, or combines, is few runs of elements: one for
+ * all shares that go whole, unless one in blocks lies between them, and one for each block. What
  * comes in has a place of its own for each round: the next one may come while it is combined.
  */
 
@@ -21,10 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements one after the other in the slots. */
-typedef struct {
-    size_t begin, count;
-} run_t;
+typedef mca_coll_pipering_run_t run_t;
 
 /* A reduction in rounds that is under way; its lists follow in the same memory. */
 typedef struct {
@@ -37,20 +35,8 @@ typedef struct {
     size_t listed;     /* of these, elements of rounds that are listed */
     size_t combined;   /* likewise, that are combined */
     size_t round_done; /* elements, or pieces, of the step that is under way */
+    mca_common_colltools_needs_t *so_far; /* [rounds + 1] what is listed before round k is, backwards */
 } reduction_t;
-
-static run_t run_of(const reduction_t *reduction, mca_coll_pipering_span_t span)
-{
-    const mca_coll_pipering_slots_t *slots = reduction->args.slots;
-    const int first = slots->first[span.first], last = slots->first[span.first + span.count];
-
-    if (first == last) {
-        return (run_t){0, 0};
-    }
-    const mca_coll_pipering_piece_t *end = &slots->piece[last - 1];
-    const size_t begin = slots->piece[first].offset;
-    return (run_t){begin, end->offset + end->bytes - begin};
-}
 
 static char *at(const reduction_t *reduction, char *first, size_t element)
 {
@@ -65,6 +51,13 @@ static size_t most_at_once(const reduction_t *reduction)
 
 /* ---- setting up ---- */
 
+/* What goes forwards in round k of the plan, or comes. */
+static mca_coll_pipering_parts_t parts_of(const reduction_t *reduction, int k, bool sends)
+{
+    return mca_coll_pipering_grid_parts(reduction->args.grid, reduction->args.slots, reduction->me,
+                                        k, sends);
+}
+
 static mca_coll_pipering_grid_round_t round_of(const reduction_t *reduction, int k)
 {
     return mca_coll_pipering_grid_round(reduction->args.grid, reduction->me, k);
@@ -72,15 +65,18 @@ static mca_coll_pipering_grid_round_t round_of(const reduction_t *reduction, int
 
 static reduction_t *reduction_alloc(const mca_coll_pipering_reduce_rounds_args_t *args)
 {
-    const mca_common_colltools_needs_t most
-        = {.receives = (uint32_t) args->in,
-           .sends = (uint32_t) args->out,
-           .steps = 2 * (uint32_t) mca_coll_pipering_grid_rounds(args->grid) + 2};
-    reduction_t *reduction = malloc(sizeof(*reduction) + mca_common_colltools_schedule_size(most));
+    const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
+    const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
+                                               .sends = (uint32_t) args->out,
+                                               .steps = 2 * (uint32_t) count};
+    const size_t lists = mca_common_colltools_schedule_size(most);
+    reduction_t *reduction = malloc(sizeof(*reduction) + lists
+                                    + count * sizeof(*reduction->so_far));
 
     if (NULL != reduction) {
         memset(reduction, 0, sizeof(*reduction));
         (void) mca_common_colltools_schedule_bind(&reduction->super.schedule, most, reduction + 1);
+        reduction->so_far = (mca_common_colltools_needs_t *) ((char *) (reduction + 1) + lists);
     }
     return reduction;
 }
@@ -93,7 +89,10 @@ static int take_memory(reduction_t *reduction)
     ptrdiff_t gap = 0;
 
     for (int k = 0; k < mca_coll_pipering_grid_rounds(args->grid); ++k) {
-        incoming += run_of(reduction, round_of(reduction, k).send).count;
+        mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
+        for (run_t run = mca_coll_pipering_parts_run(&in); 0 < run.count; run = mca_coll_pipering_parts_run(&in)) {
+            incoming += run.count;
+        }
     }
     const size_t all = args->slots->packed;
     reduction->memory = malloc(mca_common_colltools_span(args->type, all + incoming, &gap));
@@ -140,17 +139,26 @@ static int combine(void *context, int k, int unused)
 {
     reduction_t *reduction = context;
     const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
-    const run_t run = run_of(reduction, round_of(reduction, k).send);
-    const size_t left = run.count - reduction->round_done, most = most_at_once(reduction);
-    const size_t count = left < most ? left : most;
+    const size_t most = most_at_once(reduction);
+    mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
+    run_t run = mca_coll_pipering_parts_run(&in);
+    size_t done = reduction->round_done;
 
     (void) unused;
+    while (run.count <= done) {
+        done -= run.count;
+        run = mca_coll_pipering_parts_run(&in);
+    }
+    const size_t left = run.count - done, count = left < most ? left : most;
     ompi_op_reduce(args->op, at(reduction, reduction->came, reduction->combined),
-                   at(reduction, reduction->slots, run.begin + reduction->round_done), count,
-                   args->type);
+                   at(reduction, reduction->slots, run.begin + done), count, args->type);
     reduction->combined += count;
-    reduction->round_done = count < left ? reduction->round_done + count : 0;
-    return count < left ? OMPI_ERR_WOULD_BLOCK : OMPI_SUCCESS;
+    reduction->round_done += count;
+    if (count < left || 0 < mca_coll_pipering_parts_run(&in).count) {
+        return OMPI_ERR_WOULD_BLOCK;
+    }
+    reduction->round_done = 0;
+    return OMPI_SUCCESS;
 }
 
 /* Whether the user of this rank gets a piece that is in its slots. */
@@ -200,30 +208,63 @@ static void list_message(reduction_t *reduction, mca_common_colltools_messages_t
         += count * args->size;
 }
 
-/* Messages come after those of rounds before: they should have the link alone. */
-static mca_common_colltools_needs_t messages_so_far(const reduction_t *reduction)
+static mca_common_colltools_needs_t without_steps(mca_common_colltools_needs_t needs)
 {
-    mca_common_colltools_needs_t needs
-        = mca_common_colltools_schedule_so_far(&reduction->super.schedule);
-
     needs.steps = 0;
     return needs;
 }
 
-/* A round backwards: what goes out is complete, what comes in is combined. */
+/* Lists the messages of a round, a run each, which lie in the slots. */
+static void list_runs(reduction_t *reduction, mca_common_colltools_messages_t *list, int k,
+                      bool sends, int peer, mca_common_colltools_needs_t needs)
+{
+    mca_coll_pipering_parts_t parts = parts_of(reduction, k, sends);
+
+    for (run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count; run = mca_coll_pipering_parts_run(&parts)) {
+        list_message(reduction, list, at(reduction, reduction->slots, run.begin), run.count, peer,
+                     needs);
+    }
+}
+
+/* The first round, of all, that sends on a part of what comes in round k of the plan. */
+static int first_until(const reduction_t *reduction, int k)
+{
+    mca_coll_pipering_parts_t parts = parts_of(reduction, k, false);
+    int until = mca_coll_pipering_grid_rounds(reduction->args.grid);
+
+    while (mca_coll_pipering_parts_next(&parts)) {
+        until = parts.until < until ? parts.until : until;
+    }
+    return until;
+}
+
+/*
+ * A round backwards: what goes out is complete, what comes in is combined. Messages come after those
+ * of rounds before, as they should have the link alone, but for a few rounds of blocks.
+ */
 static void list_back(reduction_t *reduction, int k)
 {
+    const int rounds = mca_coll_pipering_grid_rounds(reduction->args.grid);
+    const int ahead = 1 < reduction->args.grid->blocks ? MCA_COLL_PIPERING_ROUNDS_AHEAD : 1;
     const mca_coll_pipering_grid_round_t round = round_of(reduction, k);
-    const run_t out = run_of(reduction, round.recv), in = run_of(reduction, round.send);
     mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
-    const mca_common_colltools_needs_t messages = messages_so_far(reduction);
+    mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
+    const uint32_t before = schedule->receives.count;
 
-    list_message(reduction, &schedule->sends, at(reduction, reduction->slots, out.begin), out.count,
-                 round.from, mca_common_colltools_schedule_so_far(schedule));
-    list_message(reduction, &schedule->receives, at(reduction, reduction->came, reduction->listed),
-                 in.count, round.to, messages);
-    reduction->listed += in.count;
-    if (0 < in.count) {
+    reduction->so_far[k] = mca_common_colltools_schedule_so_far(schedule);
+    const mca_common_colltools_needs_t come
+        = without_steps(reduction->so_far[k + ahead <= rounds ? k + ahead - 1 : rounds - 1]);
+    mca_common_colltools_needs_t go = come;
+    const int until = first_until(reduction, k);
+    go.steps = until < rounds ? reduction->so_far[until - 1].steps : 0;
+    list_runs(reduction, &schedule->sends, k, false, round.from, go);
+    for (run_t run = mca_coll_pipering_parts_run(&in); 0 < run.count;
+         run = mca_coll_pipering_parts_run(&in)) {
+        list_message(reduction, &schedule->receives,
+                     at(reduction, reduction->came, reduction->listed), run.count, round.to, come);
+        reduction->listed += run.count;
+    }
+    if (before < schedule->receives.count) {
         mca_common_colltools_schedule_step(schedule, combine, k, 0,
                                            (mca_common_colltools_needs_t){
                                                .receives = schedule->receives.count});
@@ -243,15 +284,14 @@ static void list_delivery(reduction_t *reduction, mca_coll_pipering_span_t span)
 static void list_on(reduction_t *reduction, int k)
 {
     const mca_coll_pipering_grid_round_t round = round_of(reduction, k);
-    const run_t out = run_of(reduction, round.send), in = run_of(reduction, round.recv);
     mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
     const mca_common_colltools_needs_t needs = mca_common_colltools_schedule_so_far(schedule);
 
-    list_message(reduction, &schedule->sends, at(reduction, reduction->slots, out.begin), out.count,
-                 round.to, needs);
-    list_message(reduction, &schedule->receives, at(reduction, reduction->slots, in.begin),
-                 in.count, round.from, needs);
-    list_delivery(reduction, round.recv);
+    list_runs(reduction, &schedule->sends, k, true, round.to, needs);
+    list_runs(reduction, &schedule->receives, k, false, round.from, needs);
+    if (0 < round.full.count) {
+        list_delivery(reduction, round.full);
+    }
 }
 
 /* The results of the own share go to the ranks whose they are; others bring those of this rank. */
@@ -277,7 +317,7 @@ static void list_parts(reduction_t *reduction)
             list_message(reduction, &schedule->receives,
                          at(reduction, reduction->args.recv, piece->from), piece->bytes,
                          mca_coll_pipering_grid_member(reduction->args.grid, reduction->me, lane),
-                         messages_so_far(reduction));
+                         without_steps(mca_common_colltools_schedule_so_far(schedule)));
         }
     }
 }
@@ -327,7 +367,7 @@ int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_reduce_rounds_ar
     reduction->super.free = reduction_free;
     reduction->super.schedule.caller = args->caller;
     reduction->super.schedule.tag = args->tag;
-    reduction->super.schedule.synchronous = args->synchronous;
+    reduction->super.schedule.synchronous = args->synchronous || 1 < args->grid->blocks;
     reduction->super.schedule.context = reduction;
     reduction->args = *args;
     reduction->me = ompi_comm_rank(args->caller->comm);

@@ -24,6 +24,13 @@
 BEGIN_C_DECLS
 
 /**
+ * Rounds of blocks that are under way, so that a rank that is late does not delay others at once. Sends
+ * of blocks are synchronous: one that is over when it is buffered would let a rank run ahead, and its
+ * blocks for several others share the link, each of them late.
+ */
+#define MCA_COLL_PIPERING_ROUNDS_AHEAD 3
+
+/**
  * The first member of a call by the schedule engine. Its messages and steps are listed, so that
  * mca_common_colltools_schedule_begin and _move serve it; its error is schedule.error.
  */

@@ -33,6 +33,10 @@
  *     before round 2    . . . . 3 4 5 6
  *     round 2           7 0 1 2 3 4 5 6      sends 3 .. 6
  *
+ * A share may be cut into blocks, which go between groups one in each round by the circulant schedule
+ * (coll_pipering_plan_circulant.c) along with the whole shares of others. So a large contribution
+ * enters each node once, and is passed on as it comes in, where the rounds above move it whole.
+ *
  * Played backwards, each message against its direction, combined where it arrives with what is
  * there, these rounds are a reduce-scatter: each rank begins with values of all slots, and the last
  * step brings the results of a share to the ranks whose they are. If these are one rank's, it is a
@@ -42,12 +46,15 @@
  * Cost of m bytes in all, contributions of up to M: ceil(log2 g) + ceil(log2 (p / g)) rounds in
  * which a rank receives the m bytes of all shares but its own, and before them one step of at most
  * M bytes, which pays where M is above m / p. A round is one packed message and one for each large
- * piece. Limits: the shares of a large group beside a group of few ranks are few.
+ * piece. Of shares of up to n blocks, ceil(log2 g) + n - 1 rounds between groups, in which M bytes
+ * cost little more than once, not once to even them out and once more; it pays where few have almost
+ * all. Limits: the shares of a large group beside a group of few ranks are few.
  *
  * Balaji et al. 4.2.1 for the rounds; see common_colltools_exchange.c.
  */
 
 #include "coll_pipering_plan_grid.h"
+#include "coll_pipering_plan_circulant.h"
 #include "ompi/mca/common/colltools/common_colltools_exchange.h"
 
 typedef mca_coll_pipering_grid_t grid_t;
@@ -112,7 +119,12 @@ size_t mca_coll_pipering_grid_bytes(const grid_t *grid, int group)
 void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *ring,
                                  const size_t *bytes, size_t *before, int groups, size_t packed)
 {
-    *grid = (grid_t){.ring = ring, .before = before, .groups = groups, .packed = packed};
+    *grid = (grid_t){.ring = ring,
+                     .before = before,
+                     .groups = groups,
+                     .packed = packed,
+                     .blocks = 1,
+                     .block = SIZE_MAX};
     for (int x = 0; x < ring->size; ++x) {
         before[x] = grid->total;
         grid->total += bytes[ring->rank[x]];
@@ -126,12 +138,48 @@ void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *r
 
 /* ---- shares ---- */
 
-/* Where the share of a lane begins in the data of a group. */
-static size_t cut(const grid_t *grid, size_t bytes, int lane)
+/* Where part i begins of so many equal ones. */
+static size_t cut(size_t bytes, int parts, int i)
 {
-    const size_t even = bytes / (size_t) grid->lanes, rest = bytes % (size_t) grid->lanes;
+    const size_t even = bytes / (size_t) parts, rest = bytes % (size_t) parts;
 
-    return even * (size_t) lane + ((size_t) lane < rest ? (size_t) lane : rest);
+    return even * (size_t) i + ((size_t) i < rest ? (size_t) i : rest);
+}
+
+static size_t share_of(const grid_t *grid, int group, int lane)
+{
+    const size_t bytes = mca_coll_pipering_grid_bytes(grid, group);
+
+    return cut(bytes, grid->lanes, lane + 1) - cut(bytes, grid->lanes, lane);
+}
+
+static size_t divided(size_t bytes, size_t by)
+{
+    return bytes / by + (0 < bytes % by);
+}
+
+int mca_coll_pipering_grid_blocks(const grid_t *grid, size_t share)
+{
+    return share <= grid->block ? 1 : (int) divided(share, grid->block);
+}
+
+size_t mca_coll_pipering_grid_largest(const grid_t *grid)
+{
+    size_t largest = 0;
+
+    for (int group = 0; group < grid->groups; ++group) {
+        const size_t share = share_of(grid, group, 0);
+        largest = share > largest ? share : largest;
+    }
+    return largest;
+}
+
+void mca_coll_pipering_grid_cut(grid_t *grid, size_t block)
+{
+    if (1 < grid->groups) {
+        grid->block = block;
+        grid->blocks = mca_coll_pipering_grid_blocks(grid, mca_coll_pipering_grid_largest(grid));
+    }
 }
 
 walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
@@ -139,7 +187,7 @@ walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
     const int first = mca_coll_pipering_grid_first(grid, group);
     const size_t base = bytes_before(grid, first);
     const size_t total = mca_coll_pipering_grid_bytes(grid, group);
-    const size_t at = cut(grid, total, lane);
+    const size_t at = cut(total, grid->lanes, lane);
     int low = first, high = mca_coll_pipering_grid_first(grid, group + 1) - 1;
 
     while (low < high) { /* the last position that begins there or before */
@@ -157,7 +205,7 @@ walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
                     .base = base,
                     .total = total,
                     .member_ends = bytes_before(grid, low + 1) - base,
-                    .lane_ends = cut(grid, total, lane + 1)};
+                    .lane_ends = cut(total, grid->lanes, lane + 1)};
 }
 
 bool mca_coll_pipering_grid_next(const grid_t *grid, walk_t *walk)
@@ -189,24 +237,22 @@ bool mca_coll_pipering_grid_next(const grid_t *grid, walk_t *walk)
 static exchange_t exchange_of(const grid_t *grid, int group, bool along)
 {
     const int count = along ? grid->groups : size_of(grid, group);
+    const bool in_blocks = along && 1 < grid->blocks;
 
     return (exchange_t){.count = count,
-                        .algorithm = 0 == (count & (count - 1))
+                        .algorithm = 0 == (count & (count - 1)) && !in_blocks
                                          ? MCA_COMMON_COLLTOOLS_DOUBLING
                                          : MCA_COMMON_COLLTOOLS_DISSEMINATION};
 }
 
-/* Rounds of so many ranks. */
-static int rounds_of(int count)
+static int rounds_along(const grid_t *grid)
 {
-    const exchange_t exchange = {.count = count, .algorithm = MCA_COMMON_COLLTOOLS_DISSEMINATION};
-
-    return mca_common_colltools_exchange_rounds(&exchange);
+    return mca_coll_pipering_circulant_rounds(grid->groups) + grid->blocks - 1;
 }
 
 int mca_coll_pipering_grid_rounds(const grid_t *grid)
 {
-    return rounds_of(grid->groups) + rounds_of(grid->members);
+    return rounds_along(grid) + mca_coll_pipering_circulant_rounds(grid->members);
 }
 
 /*
@@ -263,30 +309,69 @@ static mca_coll_pipering_span_t span_inside(const grid_t *grid, place_t own,
                                       lanes.count * grid->groups};
 }
 
+/*
+ * A round of blocks. In the last phase shares of one block go as well: as in dissemination, by the
+ * skips of the schedule.
+ */
+static mca_coll_pipering_grid_round_t round_of_blocks(const grid_t *grid, place_t own, int k)
+{
+    const int groups = grid->groups, phase = mca_coll_pipering_circulant_rounds(groups);
+    const int left = rounds_along(grid) - 1 - k, turn = phase - 1 - left % phase;
+    const int skip = mca_coll_pipering_circulant_skip(groups, turn);
+    const int next = mca_coll_pipering_circulant_skip(groups, turn + 1);
+    const int lane = slot_of(grid, own, own.member, own.group) - (groups - 1);
+    mca_coll_pipering_grid_round_t round
+        = {.to = rank_at(grid, (own.group + skip) % groups, own.member),
+           .from = rank_at(grid, (own.group + groups - skip) % groups, own.member)};
+
+    if (left < phase) {
+        round.send = (mca_coll_pipering_span_t){lane + groups - (next - skip), next - skip};
+        round.recv = (mca_coll_pipering_span_t){lane + groups - next, next - skip};
+    }
+    if (0 == left) {
+        round.full = (mca_coll_pipering_span_t){lane, groups - 1};
+    }
+    return round;
+}
+
+static mca_coll_pipering_grid_round_t round_along(const grid_t *grid, place_t own, int k)
+{
+    const exchange_t exchange = exchange_of(grid, own.group, true);
+
+    if (1 < grid->blocks) {
+        return round_of_blocks(grid, own, k);
+    }
+    const mca_common_colltools_round_t round
+        = mca_common_colltools_exchange_round(&exchange, own.group, k);
+    const mca_coll_pipering_span_t recv = span_along(grid, own, round.recv);
+    return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, round.to, own.member),
+                                            .from = rank_at(grid, round.from, own.member),
+                                            .send = span_along(grid, own, round.send),
+                                            .recv = recv,
+                                            .full = recv};
+}
+
 mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const grid_t *grid, int me, int k)
 {
     const place_t own = place_of(grid, me);
-    const int before = rounds_of(grid->groups);
-    const bool along = k < before;
-    const exchange_t exchange = exchange_of(grid, own.group, along);
+    const int along = rounds_along(grid);
+    const exchange_t inside = exchange_of(grid, own.group, false);
 
-    if (along ? own.member >= grid->lanes
-              : k - before >= mca_common_colltools_exchange_rounds(&exchange)) {
+    if (k < along ? own.member >= grid->lanes
+                  : k - along >= mca_common_colltools_exchange_rounds(&inside)) {
         return (mca_coll_pipering_grid_round_t){.to = me, .from = me};
     }
-    const mca_common_colltools_round_t round
-        = mca_common_colltools_exchange_round(&exchange, along ? own.group : own.member,
-                                              along ? k : k - before);
-    if (along) {
-        return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, round.to, own.member),
-                                                .from = rank_at(grid, round.from, own.member),
-                                                .send = span_along(grid, own, round.send),
-                                                .recv = span_along(grid, own, round.recv)};
+    if (k < along) {
+        return round_along(grid, own, k);
     }
+    const mca_common_colltools_round_t round
+        = mca_common_colltools_exchange_round(&inside, own.member, k - along);
+    const mca_coll_pipering_span_t recv = span_inside(grid, own, round.recv);
     return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, own.group, round.to),
                                             .from = rank_at(grid, own.group, round.from),
                                             .send = span_inside(grid, own, round.send),
-                                            .recv = span_inside(grid, own, round.recv)};
+                                            .recv = recv,
+                                            .full = recv};
 }
 
 /* ---- slots ---- */
@@ -303,14 +388,44 @@ static int add_share(const grid_t *grid, int group, int lane, int pieces,
 {
     walk_t walk = mca_coll_pipering_grid_walk(grid, group, lane);
     const size_t end = walk.lane_ends;
+    const bool is_cut = 1 < mca_coll_pipering_grid_blocks(grid, end - walk.at);
 
     while (walk.at + walk.bytes < end && mca_coll_pipering_grid_next(grid, &walk)) {
-        size_t *sum = walk.bytes > grid->packed ? &slots->large : &slots->packed;
+        const bool large = SIZE_MAX > grid->packed && (is_cut || walk.bytes > grid->packed);
+        size_t *sum = large ? &slots->large : &slots->packed;
         slots->piece[pieces++] = (mca_coll_pipering_piece_t){rank_at(grid, group, walk.member),
-                                                             walk.from, walk.bytes, *sum};
+                                                             walk.from, walk.bytes, *sum, large};
         *sum += walk.bytes;
     }
     return pieces;
+}
+
+/* Blocks of the share of a group in the lane of a rank. */
+static int blocks_of(const grid_t *grid, place_t own, int group)
+{
+    return mca_coll_pipering_grid_blocks(grid, share_of(grid, group, own.member));
+}
+
+/* Finds the shares of the rank's lane that are cut, and fills in their schedules. */
+static void fill_turns(const grid_t *grid, place_t own, mca_coll_pipering_slots_t *slots)
+{
+    const int groups = grid->groups, phase = mca_coll_pipering_circulant_rounds(groups);
+
+    for (int group = 0; group < groups; ++group) {
+        if (1 < blocks_of(grid, own, group)) {
+            slots->cut.first = 0 == slots->cut.count ? group : slots->cut.first;
+            slots->cut.count = group + 1 - slots->cut.first;
+        }
+    }
+    for (int i = 0; i < slots->cut.count; ++i) {
+        const int group = slots->cut.first + i;
+        if (1 < blocks_of(grid, own, group)) {
+            const int place = (own.group + groups - group) % groups;
+            signed char *turn = slots->turn + 2 * phase * i;
+            mca_coll_pipering_circulant_receives(groups, place, turn);
+            mca_coll_pipering_circulant_sends(groups, place, turn + phase);
+        }
+    }
 }
 
 void mca_coll_pipering_grid_slots(const grid_t *grid, int me, mca_coll_pipering_slots_t *slots)
@@ -331,6 +446,177 @@ void mca_coll_pipering_grid_slots(const grid_t *grid, int me, mca_coll_pipering_
     if (own.member < grid->lanes) {
         slots->own = (mca_coll_pipering_span_t){slot_of(grid, own, own.member, own.group), 1};
     }
+    slots->cut = (mca_coll_pipering_span_t){0, 0};
+    if (1 < grid->blocks && own.member < grid->lanes) {
+        fill_turns(grid, own, slots);
+    }
+}
+
+/* ---- parts ---- */
+
+mca_coll_pipering_parts_t mca_coll_pipering_grid_parts(const grid_t *grid,
+                                                       const mca_coll_pipering_slots_t *slots,
+                                                       int me, int k, bool sends)
+{
+    const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, me, k);
+    const place_t own = place_of(grid, me);
+    const int along = 1 < grid->blocks ? rounds_along(grid) : 0;
+
+    return (mca_coll_pipering_parts_t){.grid = grid,
+                                       .slots = slots,
+                                       .sends = sends,
+                                       .group = own.group,
+                                       .lane = own.member,
+                                       .round = k,
+                                       .left = k < along ? along - 1 - k : -1,
+                                       .span = sends ? round.send : round.recv,
+                                       .cut = slots->cut.first};
+}
+
+/* Bytes [first, last) of the data of slots are next. */
+static bool take(mca_coll_pipering_parts_t *parts, mca_coll_pipering_span_t span, size_t first,
+                 size_t last)
+{
+    parts->next = parts->slots->first[span.first];
+    parts->end = parts->slots->first[span.first + span.count];
+    parts->at = 0;
+    parts->since = parts->round;
+    parts->until = parts->round + 1;
+    parts->first = first;
+    parts->last = last;
+    return true;
+}
+
+/* The next share that goes whole in a round of blocks. */
+static bool take_whole(mca_coll_pipering_parts_t *parts)
+{
+    const place_t own = {parts->group, parts->lane};
+
+    const exchange_t along = exchange_of(parts->grid, own.group, true);
+
+    while (0 < parts->span.count) {
+        const int s = parts->span.first++, groups = parts->grid->groups;
+        --parts->span.count;
+        if (1 == blocks_of(parts->grid, own, turned_back(&along, own.group, groups, s % groups))) {
+            return take(parts, (mca_coll_pipering_span_t){s, 1}, 0, SIZE_MAX);
+        }
+    }
+    return false;
+}
+
+/* The block of a share in so many that goes by a schedule, so many rounds before the last; -1: none. */
+static int block_at(const grid_t *grid, const signed char *turn, int blocks, int left)
+{
+    const int phase = mca_coll_pipering_circulant_rounds(grid->groups);
+
+    return mca_coll_pipering_circulant_block(grid->groups, turn[phase - 1 - left % phase], blocks,
+                                             left);
+}
+
+/*
+ * The first round of the next phase in which a block goes that came in this one, or the last of these
+ * rounds; as rounds that are left after it.
+ */
+static int first_left(const mca_coll_pipering_parts_t *parts, const signed char *sends, int blocks,
+                      int block)
+{
+    const int phase = mca_coll_pipering_circulant_rounds(parts->grid->groups);
+    int left = parts->left - 1;
+
+    while (0 <= left && parts->left - left < phase
+           && block != block_at(parts->grid, sends, blocks, left)) {
+        --left;
+    }
+    return left;
+}
+
+/* The block that goes in this round of the share of a group. */
+static bool take_block(mca_coll_pipering_parts_t *parts, int group)
+{
+    const grid_t *grid = parts->grid;
+    const mca_coll_pipering_slots_t *slots = parts->slots;
+    const place_t own = {parts->group, parts->lane};
+    const int phase = mca_coll_pipering_circulant_rounds(grid->groups);
+    const signed char *receives = slots->turn + 2 * phase * (group - slots->cut.first);
+    const signed char *sends = receives + phase;
+    const int blocks = blocks_of(grid, own, group);
+    const int block = 1 == blocks ? -1
+                                  : block_at(grid, parts->sends ? sends : receives, blocks,
+                                             parts->left);
+
+    if (0 > block) {
+        return false;
+    }
+    const size_t share = share_of(grid, group, own.member);
+    parts->begins = take(parts, (mca_coll_pipering_span_t){slot_of(grid, own, own.member, group), 1},
+                         cut(share, blocks, block), cut(share, blocks, block + 1));
+    if (!parts->sends) {
+        parts->until = rounds_along(grid) - 1 - first_left(parts, sends, blocks, block);
+    } else if (group != own.group) {
+        parts->since = rounds_along(grid)
+                       - mca_coll_pipering_circulant_comes(grid->groups, receives, blocks, block);
+    } else {
+        parts->since = 0;
+    }
+    return true;
+}
+
+static bool take_slots(mca_coll_pipering_parts_t *parts)
+{
+    const mca_coll_pipering_span_t all = parts->span, of_blocks = parts->slots->cut;
+
+    if (0 > parts->left) {
+        parts->span.count = 0;
+        return 0 < all.count && take(parts, all, 0, SIZE_MAX);
+    }
+    if (take_whole(parts)) {
+        return true;
+    }
+    while (parts->cut < of_blocks.first + of_blocks.count) {
+        if (take_block(parts, parts->cut++)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts)
+{
+    parts->begins = false;
+    do {
+        while (parts->next < parts->end) {
+            const mca_coll_pipering_piece_t *piece = &parts->slots->piece[parts->next++];
+            const size_t at = parts->at, end = at + piece->bytes;
+            const size_t from = at < parts->first ? parts->first : at;
+            const size_t last = end < parts->last ? end : parts->last;
+            parts->at = end;
+            if (from < last) {
+                parts->piece = piece;
+                parts->from = from - at;
+                parts->bytes = last - from;
+                return true;
+            }
+        }
+    } while (take_slots(parts));
+    return false;
+}
+
+mca_coll_pipering_run_t mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts)
+{
+    mca_coll_pipering_run_t run = {0, 0};
+    bool more = parts->ahead || mca_coll_pipering_parts_next(parts);
+
+    for (; more; more = mca_coll_pipering_parts_next(parts)) {
+        const size_t begin = parts->piece->offset + parts->from;
+        if (0 == run.count) {
+            run.begin = begin;
+        } else if (parts->begins || begin != run.begin + run.count) {
+            break;
+        }
+        run.count += parts->bytes;
+    }
+    parts->ahead = more;
+    return run;
 }
 
 const mca_coll_pipering_piece_t *

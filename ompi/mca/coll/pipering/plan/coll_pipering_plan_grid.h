@@ -35,7 +35,9 @@ typedef struct mca_coll_pipering_grid_t {
     int groups;           /**< p, each rank alone, or up to the number of nodes, which stay whole */
     int lanes;            /**< ranks of the smallest group */
     int members;          /**< ranks of the largest group */
-    size_t packed;        /**< bytes above which a piece is a message of its own */
+    size_t packed;        /**< bytes above which a piece is a message of its own; SIZE_MAX: none is */
+    int blocks;           /**< of the largest share, between groups; 1: shares go whole */
+    size_t block;         /**< bytes above which a share is cut into blocks */
 } mca_coll_pipering_grid_t;
 
 /** Slots [first, first + count). */
@@ -46,7 +48,8 @@ typedef struct mca_coll_pipering_span_t {
 /** One round of one rank. */
 typedef struct mca_coll_pipering_grid_round_t {
     int to, from;                        /**< ranks, the rank itself: it has nothing to do */
-    mca_coll_pipering_span_t send, recv; /**< slots of this rank */
+    mca_coll_pipering_span_t send, recv; /**< slots of this rank, of which whole shares go */
+    mca_coll_pipering_span_t full;       /**< slots all of whose bytes are there after the round */
 } mca_coll_pipering_grid_round_t;
 
 /** A part of a contribution, all of it in one share. */
@@ -54,6 +57,7 @@ typedef struct mca_coll_pipering_piece_t {
     int rank;           /**< whose contribution it is part of */
     size_t from, bytes; /**< of the contribution */
     size_t offset;      /**< bytes of pieces of its kind before it, packed or large */
+    bool large;         /**< it is no part of a packed message */
 } mca_coll_pipering_piece_t;
 
 /** The slots of a rank, each with the share of a lane in the data of a group. */
@@ -62,7 +66,35 @@ typedef struct mca_coll_pipering_slots_t {
     mca_coll_pipering_piece_t *piece; /**< [2 p] */
     size_t packed, large;             /**< bytes of all pieces of each kind */
     mca_coll_pipering_span_t own;     /**< of the share that the rank takes into the rounds, if any */
+    mca_coll_pipering_span_t cut;     /**< groups from the first to the last share of several blocks */
+    signed char *turn; /**< [2 p rounds] of each of these, what a phase receives, and sends */
 } mca_coll_pipering_slots_t;
+
+/** Bytes of pieces of one kind that adjoin. */
+typedef struct mca_coll_pipering_run_t {
+    size_t begin, count;
+} mca_coll_pipering_run_t;
+
+/** The parts of pieces that a rank sends, or receives, in a round; one of them at a time. */
+typedef struct mca_coll_pipering_parts_t {
+    const mca_coll_pipering_piece_t *piece; /**< of the part */
+    size_t from, bytes;                     /**< of the piece */
+    bool begins;                            /**< the part is the first one of a block */
+    int since; /**< of a part that goes: rounds after which the rank has it */
+    int until; /**< of one that comes: the rank passes it on in this round first, or in none before */
+    bool ahead;                             /**< it is the first one of the next run */
+    /* ---- of the walk ---- */
+    const mca_coll_pipering_grid_t *grid;
+    const mca_coll_pipering_slots_t *slots;
+    bool sends;
+    int group, lane;               /**< of the rank */
+    int round;
+    int left;                      /**< rounds of blocks after this one, -1: shares go whole */
+    mca_coll_pipering_span_t span; /**< slots whose whole shares are still to come */
+    int cut;                       /**< the next group that may have a share of several blocks */
+    int next, end;                 /**< pieces of the slot */
+    size_t at, first, last;        /**< in its share: of the next piece, and of what goes */
+} mca_coll_pipering_parts_t;
 
 /**
  * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p].
@@ -71,6 +103,15 @@ typedef struct mca_coll_pipering_slots_t {
 void mca_coll_pipering_grid_make(mca_coll_pipering_grid_t *grid,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                                  size_t *before, int groups, size_t packed);
+
+/** The largest share. O(groups). */
+size_t mca_coll_pipering_grid_largest(const mca_coll_pipering_grid_t *grid);
+
+/** Cuts shares that go between groups into blocks of at most so many bytes. O(groups). */
+void mca_coll_pipering_grid_cut(mca_coll_pipering_grid_t *grid, size_t block);
+
+/** Blocks of a share of so many bytes. */
+int mca_coll_pipering_grid_blocks(const mca_coll_pipering_grid_t *grid, size_t share);
 
 /** Number of rounds of the exchange, without the step that evens out shares. */
 int mca_coll_pipering_grid_rounds(const mca_coll_pipering_grid_t *grid);
@@ -88,6 +129,23 @@ mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_piper
  */
 void mca_coll_pipering_grid_slots(const mca_coll_pipering_grid_t *grid, int me,
                                   mca_coll_pipering_slots_t *slots);
+
+/**
+ * What rank `me` sends, or receives, in round k, in the same order at both ranks: first the shares
+ * that go whole, then blocks. No part yet.
+ */
+mca_coll_pipering_parts_t mca_coll_pipering_grid_parts(const mca_coll_pipering_grid_t *grid,
+                                                       const mca_coll_pipering_slots_t *slots,
+                                                       int me, int k, bool sends);
+
+/** The next part; false: there is none. */
+bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts);
+
+/**
+ * The next message of pieces of one kind: those of whole shares that adjoin, or of one block; empty:
+ * there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the same.
+ */
+mca_coll_pipering_run_t mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts);
 
 /** The rank of a lane in the group of rank `me`. */
 int mca_coll_pipering_grid_member(const mca_coll_pipering_grid_t *grid, int me, int lane);
