@@ -4,8 +4,11 @@
 # Gone: call/coll_pipering_request_reduce.c engine/coll_pipering_reduce_rounds.c
 # Gone: engine/coll_pipering_reduce_rounds.h plan/coll_pipering_plan_chain.c
 # Gone: plan/coll_pipering_plan_chain.h plan/coll_pipering_plan_stages.c
+# Gone: decide/coll_pipering_decide_scan.c engine/coll_pipering_scan_rounds.c
+# Gone: engine/coll_pipering_scan_rounds.h plan/coll_pipering_plan_scan.c
+# Gone: plan/coll_pipering_plan_scan.h
 /#include ".*\/pipering\/fixed_point\//d
-/#include ".*\/coll_pipering_reduce_rounds\.h"/d
+/#include ".*\/coll_pipering_\(reduce\|scan\)_rounds\.h"/d
 /#include "coll_pipering_plan_chain\.h"/d
 
 # calls
@@ -15,7 +18,9 @@ s/if (i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) 
 s/NULL == request->call\.op ? begin_copies(request)$/begin_copies(request);/
 /^ *: mca_coll_pipering_request_reduce(request);/d
 /^\/\*\* Makes the pipelines, or the schedule, of a reduction/,/;$/d
-/^static int make_reduction(/,/^}/d
+/^static int make_\(reduction\|scan\)(/,/^}/d
+/^static bool is_scan(/,/^}/d
+/^ *: is_scan(request) /d
 s/return NULL == request->call\.op ? make_gather(request, synchronous, made)$/return make_gather(request, synchronous, made);/
 /^ *: make_reduction(request, synchronous, made);/d
 
@@ -37,5 +42,5 @@ s/,\n *MCA_COLL_PIPERING_TEXT_FIXED_POINT}/}/
 
 # rows
 /^ *{\.collective = MCA_COLL_PIPERING_\(BCAST\|REDUCE\|SCAN\|EXSCAN\|ALLREDUCE\|REDUCE_SCATTER\|REDUCE_SCATTER_BLOCK\),/,/},$/d
-/^#define \(BACKWARDS ROUNDS,\|PIPELINE \)/,/^$/d
+/^#define \(BACKWARDS ROUNDS,\|SCAN_ROUNDS \|PIPELINE \)/,/^$/d
 /^\/\* Of a reduce-scatter\. \*\/$/,/^$/d

@@ -69,7 +69,7 @@ static struct {
 static void random_folds(dice_t *dice)
 {
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
-    static const int of_line[] = {KNOB_PIPELINE, KNOB_AUTO, KNOB_OFF};
+    static const int of_line[] = {KNOB_PIPELINE, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
     static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS};
     static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS,
                                     KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
@@ -82,8 +82,8 @@ static void random_folds(dice_t *dice)
     for (int i = 0; i < 4; i++) {
         const int forced = 0 == i   ? of_bcast[dice_roll(dice, 3)]
                            : 1 == i ? of_reduce[dice_roll(dice, 6)]
-                                    : KNOB_PIPELINE;
-        const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 3)];
+                                    : of_line[dice_roll(dice, 2)];
+        const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 4)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
         knob_set(name, algorithm);

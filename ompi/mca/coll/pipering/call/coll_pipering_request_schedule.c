@@ -12,7 +12,7 @@
  * The schedules of calls in rounds: what the algorithm of each such row of the registry is given
  * of a request.
  *
- *     rounds       a gather, or a reduction, in rounds of groups of ranks
+ *     rounds       a gather, or a reduction, in rounds of groups of ranks; a scan in rounds
  *     mesh_lines   a reduction along the lines of a mesh
  */
 
@@ -20,6 +20,7 @@
 
 #include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_reduce_rounds.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_scan_rounds.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 typedef mca_coll_pipering_request_t request_t;
@@ -72,6 +73,33 @@ static int make_gather(const request_t *request, bool synchronous,
     return mca_coll_pipering_rounds_new(&args, made);
 }
 
+static int make_scan(const request_t *request, bool synchronous,
+                     mca_coll_pipering_scheduled_t **made)
+{
+    const mca_coll_pipering_collective_t collective = request->call.collective;
+    const mca_coll_pipering_scan_rounds_args_t args
+        = {.caller = &request->caller,
+           .scan = {.ranks = ompi_comm_size(request->caller.comm),
+                    .exclusive = MCA_COLL_PIPERING_EXSCAN == collective},
+           .op = request->call.op,
+           .type = request->unit.type,
+           .count = request->plan->total / request->unit.size,
+           .size = request->unit.size,
+           .extent = request->unit.extent,
+           .send = request->call.send.buffer,
+           .recv = request->call.recv.buffer,
+           .synchronous = synchronous,
+           .tag = request->tag};
+
+    return mca_coll_pipering_scan_rounds_new(&args, made);
+}
+
+static bool is_scan(const request_t *request)
+{
+    return MCA_COLL_PIPERING_SCAN == request->call.collective
+           || MCA_COLL_PIPERING_EXSCAN == request->call.collective;
+}
+
 static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t **made)
 {
     opal_atomic_int64_t *begun = &request->call.context->in_rounds;
@@ -79,6 +107,7 @@ static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t *
 
     mca_common_colltools_count(begun, 1);
     return NULL == request->call.op ? make_gather(request, synchronous, made)
+           : is_scan(request)       ? make_scan(request, synchronous, made)
                                     : make_reduction(request, synchronous, made);
 }
 

@@ -103,6 +103,11 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
+/** A scan in rounds (coll_pipering_decide_scan.c). */
+void mca_coll_pipering_plan_scan(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_count_scan(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_scan(const mca_coll_pipering_draft_t *draft);
+
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);

@@ -88,6 +88,15 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .help = "in log2 rounds, backwards, then from groups of ranks to those whose it is; with an " \
             "operation that does not commute: pipeline"
 
+/* Of a scan. */
+#define SCAN_ROUNDS                                                         \
+    .algorithm = MCA_COLL_PIPERING_ROUNDS, .value = "rounds",               \
+    .text = "rounds", .instead = MCA_COLL_PIPERING_PIPELINE,                \
+    .help = "in log2 rounds, all bytes in each",                            \
+    .plan = mca_coll_pipering_plan_scan,                                    \
+    .volumes = mca_coll_pipering_count_scan,                                \
+    .can = mca_coll_pipering_can_scan
+
 #define PIPELINE                                                            \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
     .pipes = 1, .links = 2,                                                 \
@@ -114,7 +123,9 @@ static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, BACKWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_SCAN, SCAN_ROUNDS},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_EXSCAN, SCAN_ROUNDS},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_MERGED,
      .value = "merged",

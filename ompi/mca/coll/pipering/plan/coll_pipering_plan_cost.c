@@ -111,3 +111,18 @@ double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, 
     return mca_coll_pipering_link_time(link, handled, sent)
            + (asked ? blocks * link->handshake : 0);
 }
+
+double mca_coll_pipering_burst_time(const mca_coll_pipering_link_cost_t *link, double messages,
+                                    double bytes, bool asked)
+{
+    const double handled = (messages - 1) * link->gap + bytes * link->copy;
+    const double both = asked ? fmax(1, link->both) : 1;
+    const double sent = (bytes + messages * link->envelope) * link->beta * both;
+
+    if (0 == messages) {
+        return 0;
+    }
+    /* nothing is sent while the first message is handled */
+    return link->alpha + mca_coll_pipering_link_time(link, handled, sent) + link->latency
+           + (asked ? 2 * link->latency : 0);
+}

@@ -66,6 +66,13 @@ typedef struct mca_coll_pipering_work_t {
     double combining;                   /**< seconds */
 } mca_coll_pipering_work_t;
 
+/**
+ * Seconds from the start of so many messages, of so many bytes together, to their arrival; the bytes
+ * are those of the rank or node that sends most. `asked`: they need a rendezvous.
+ */
+double mca_coll_pipering_burst_time(const mca_coll_pipering_link_cost_t *link, double messages,
+                                    double bytes, bool asked);
+
 /** Seconds of the processors for that. */
 double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,
                                    const mca_coll_pipering_work_t *work);

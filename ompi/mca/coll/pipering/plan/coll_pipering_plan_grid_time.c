@@ -61,16 +61,7 @@ typedef struct {
 
 static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst)
 {
-    const double handled = (burst->messages - 1) * link->gap + burst->bytes * link->copy;
-    const double both = burst->asked ? fmax(1, link->both) : 1;
-    const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta * both;
-
-    if (0 == burst->messages) {
-        return 0;
-    }
-    /* nothing is sent while the first message is handled */
-    return link->alpha + mca_coll_pipering_link_time(link, handled, sent) + link->latency
-           + (burst->asked ? 2 * link->latency : 0);
+    return mca_coll_pipering_burst_time(link, burst->messages, burst->bytes, burst->asked);
 }
 
 static double load_time(const load_t *load)

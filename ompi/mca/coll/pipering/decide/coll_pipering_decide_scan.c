@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Plans of scans in log2 p rounds (coll_pipering_plan_scan.c).
+ */
+
+#include "coll_pipering_draft.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_scan.h"
+
+static mca_coll_pipering_scan_t scan_of(const mca_coll_pipering_draft_t *draft)
+{
+    return (mca_coll_pipering_scan_t){.ranks = draft->ranks,
+                                      .exclusive = MCA_COLL_PIPERING_EXSCAN
+                                                   == draft->plan->key.collective};
+}
+
+bool mca_coll_pipering_can_scan(const mca_coll_pipering_draft_t *draft)
+{
+    return draft->plan->total <= draft->plan->key.params.rounds_max_total;
+}
+
+void mca_coll_pipering_plan_scan(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_scan_problem_t problem = {.scan = scan_of(draft),
+                                                      .node_of = draft->node_of,
+                                                      .bytes = plan->total,
+                                                      .combine = draft->combine,
+                                                      .cost = draft->cost,
+                                                      .scratch = draft->sizes};
+
+    mca_coll_pipering_place_alone(plan);
+    plan->pipes = 0;
+    plan->window = 0;
+    plan->block_size = plan->largest;
+    plan->rounds = (uint64_t) mca_coll_pipering_scan_rounds(&problem.scan);
+    plan->time = mca_coll_pipering_scan_time(&problem);
+}
+
+void mca_coll_pipering_count_scan(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_scan_t scan = scan_of(draft);
+    const int none = MCA_COLL_PIPERING_SCAN_NONE;
+
+    for (int k = 0; k < mca_coll_pipering_scan_rounds(&scan); ++k) {
+        const int from = mca_coll_pipering_scan_from(&scan, draft->me, k);
+        const bool across = none != from && draft->node_of[from] != draft->node_of[draft->me];
+        plan->out.blocks += none != mca_coll_pipering_scan_to(&scan, draft->me, k);
+        plan->in.blocks += none != from;
+        plan->in_from_network += across ? plan->total : 0;
+    }
+    plan->in.bytes = plan->in.blocks * plan->total;
+    plan->out.bytes = plan->out.blocks * plan->total;
+}
