@@ -12,7 +12,8 @@
  * Small calls: those before coll_pipering_small_calls go below, and the next one sets up the
  * communicator, on all ranks alike, though each rank may describe its data by other types, and
  * whatever collectives and forms they are. Then gathers are served from as many bytes on as the
- * model says, and sums never, so that the same sum has the same bits in all calls.
+ * model says, and sums never, so that the same sum has the same bits in all calls, but for scans of
+ * integers, which have the same bits in any case.
  *
  * The links are slow, so that rounds pay for one contributor of BYTES.
  */
@@ -89,6 +90,30 @@ static bool add(MPI_Comm comm)
     return tap_size == sum[0] && tap_size == sum[15];
 }
 
+#define TERMS 200 /* so many bytes that links take longer than processors that ranks share */
+
+/* A scan of integers, or of floating-point values. */
+static bool scan(MPI_Comm comm, bool exclusive, bool integers)
+{
+    const int terms = exclusive ? tap_rank : tap_rank + 1;
+    double value[TERMS], sum[TERMS];
+    int number[TERMS], numbers[TERMS];
+    bool right = true;
+
+    for (int i = 0; i < TERMS; i++) {
+        value[i] = number[i] = i;
+    }
+    const void *from = integers ? (const void *) number : value;
+    void *to = integers ? (void *) numbers : sum;
+    const MPI_Datatype type = integers ? MPI_INT : MPI_DOUBLE;
+    TAP_MPI(exclusive ? MPI_Exscan(from, to, TERMS, type, MPI_SUM, comm)
+                      : MPI_Scan(from, to, TERMS, type, MPI_SUM, comm));
+    for (int i = 0; i < TERMS && 0 < terms; i++) {
+        right = right && terms * i == (integers ? numbers[i] : sum[i]);
+    }
+    return right;
+}
+
 /* The first call that is served of so many that differ in all that ranks may differ in. */
 static int first_served(MPI_Comm comm, int calls, bool *right)
 {
@@ -137,7 +162,17 @@ static void test_after(int bytes)
     tap_check(right && before + 1 == after, right ? "it is not" : "wrong data",
               "behind a call of %d bytes one of %d is served", bytes, BYTES);
     tap_check(after == few, "some are", "calls of %d bytes are not", FEW);
+    right = scan(comm, false, false) && scan(comm, true, false) && right;
     tap_check(few == served(), "some are", "small sums are not");
+    right = scan(comm, false, true) && scan(comm, true, true) && right;
+    int *node_of = calloc((size_t) tap_size, sizeof(int));
+    if (tap_size > tap_nodes(comm, node_of)) {
+        tap_check(right, "wrong data", "small scans of integers are right");
+    } else {
+        tap_check(right && few + 2 == served(), right ? "they are not" : "wrong data",
+                  "small scans of integers are");
+    }
+    free(node_of);
     TAP_MPI(MPI_Comm_free(&comm));
 }
 

@@ -620,36 +620,42 @@ static bool any_served(call_t *call, size_t total, margin_t *margin, tap_tally_t
 static void test_small(void)
 {
     static const mca_coll_pipering_collective_t moves[]
-        = {MCA_COLL_PIPERING_ALLGATHERV, MCA_COLL_PIPERING_ALLGATHER, MCA_COLL_PIPERING_BCAST};
+        = {MCA_COLL_PIPERING_ALLGATHERV, MCA_COLL_PIPERING_ALLGATHER, MCA_COLL_PIPERING_BCAST,
+           MCA_COLL_PIPERING_SCAN, MCA_COLL_PIPERING_EXSCAN};
     tap_tally_t least = {0, 0}, sums = {0, 0}, filled = {0, 0};
     margin_t margin = {1, HUGE_VAL};
     unsigned long between = 0;
     static call_t call, known;
 
-    for (int i = 0; i < 600; i++) {
-        open_call(&call, moves[i % 3]);
+    for (int i = 0; i < 1000; i++) {
+        const size_t lowest = 3 > i % 5 ? 16 : 4;
+        open_call(&call, moves[i % 5]);
         known = at_rate(&call, call.machine.value[MCA_COLL_PIPERING_NET_BETA]);
         known.facts.machine = &known.machine;
         known.facts.node_of = known.node_of;
-        known.key.root = 0; /* which the least bytes are those of */
+        known.key.root = 0; /* the least bytes are those of root 0, and of exact sums of bytes */
+        known.key.sizes.unit = 1;
+        known.key.order_matters = known.key.ordered = false;
         const size_t found = mca_coll_pipering_least_total(known.key.collective, &known.key.params,
                                                            &known.facts);
-        const bool below = 16 == found || !any_served(&known, found / 2, &margin, &filled);
+        const bool below = lowest == found || !any_served(&known, found / 2, &margin, &filled);
         const bool above = MCA_COLL_PIPERING_SMALL == found
                            || any_served(&known, found, &margin, &filled);
-        tap_try(&least, 16 <= found && found <= MCA_COLL_PIPERING_SMALL && below && above,
+        tap_try(&least, lowest <= found && found <= MCA_COLL_PIPERING_SMALL && below && above,
                 "%s: %zu", show(&known), found);
         between += MCA_COLL_PIPERING_SMALL > found;
         const mca_coll_pipering_collective_t sum
-            = (mca_coll_pipering_collective_t) tap_between(MCA_COLL_PIPERING_REDUCE,
-                                                           MCA_COLL_PIPERING_COLLECTIVES - 1);
+            = tap_once_in(3) ? MCA_COLL_PIPERING_REDUCE
+                             : (mca_coll_pipering_collective_t)
+                                   tap_between(MCA_COLL_PIPERING_ALLREDUCE,
+                                               MCA_COLL_PIPERING_COLLECTIVES - 1);
         tap_try(&sums, MCA_COLL_PIPERING_SMALL
                            == mca_coll_pipering_least_total(sum, &known.key.params, &known.facts),
                 "%d", (int) sum);
     }
-    tally_ok(&least, 600, "small calls are served from the least bytes on, and not from half of it");
+    tally_ok(&least, 1000, "small calls are served from the least bytes on, and not from half of it");
     ok(60 < between, "in %lu cases small calls are", between);
-    tally_ok(&sums, 600, "small sums are not");
+    tally_ok(&sums, 1000, "small sums that are no scans are not");
     tally_ok(&filled, 60, "where ranks share processors only calls that fill links are");
     ok(margin.left <= 1.2 + 1e-9 && 1.2 - 1e-9 <= margin.taken,
        "a small call is taken where the module below has %g times its regret, left to it up to %g",

@@ -173,13 +173,15 @@ static int judge_small(const mca_coll_pipering_call_t *call, const mca_coll_pipe
                        mca_coll_pipering_reason_t *reason)
 {
     mca_coll_pipering_context_t *context = call->context;
+    const bool judged = call->total < mca_coll_pipering_small()
+                        && MCA_COLL_PIPERING_AUTO == key->params.algorithm;
     int rc = OMPI_SUCCESS;
 
-    if (0 == context->least[call->collective] && call->total < mca_coll_pipering_small()
-        && MCA_COLL_PIPERING_AUTO == key->params.algorithm) {
+    if (judged && 0 == context->least[call->collective]) {
         rc = mca_coll_pipering_find_least(context, key);
     }
-    if (mca_coll_pipering_is_small(context, call->collective, call->total)) {
+    if (mca_coll_pipering_is_small(context, call->collective, call->total)
+        || (judged && key->order_matters)) {
         *reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return rc;

@@ -140,8 +140,9 @@ typedef struct mca_coll_pipering_facts_t {
 
 /**
  * The least bytes, at most MCA_COLL_PIPERING_SMALL, from which a call may be served if no algorithm
- * is forced, of broadcasts by one from rank 0; 0: there is no memory. Small reductions are not,
- * since the bits of a sum would depend on whether the communicator is set up yet.
+ * is forced, of broadcasts by one from rank 0; 0: there is no memory. Small reductions are not, and
+ * scans only where the order does not matter, since the bits of a sum would depend on whether the
+ * communicator is set up yet.
  */
 size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
                                      const mca_coll_pipering_params_t *params,
