@@ -319,23 +319,35 @@ static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan
     const mca_coll_pipering_weighed_t *best = &plan->weighed[0];
 
     for (int i = 1; i < plan->weighed_count; ++i) {
-        if (regret(&plan->weighed[i].time, least) < regret(&best->time, least)) {
-            best = &plan->weighed[i];
+        const mca_coll_pipering_weighed_t *other = &plan->weighed[i];
+        const double more = regret(&best->time, least) - regret(&other->time, least);
+        if (0 < more || (0 == more && mca_coll_pipering_in_rounds(best->row)
+                         && !mca_coll_pipering_in_rounds(other->row))) {
+            best = other;
         }
     }
     return best;
 }
 
-static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range)
+/* Weighs the rows that go in rounds, or the others. */
+static void weigh_rows(mca_coll_pipering_draft_t *draft, const range_t *range, bool rounds)
 {
-    mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_row_t *row = NULL;
 
-    while (NULL != (row = mca_coll_pipering_next_row(plan->key.collective, row))) {
-        if (is_weighed(draft, row)) {
+    while (NULL != (row = mca_coll_pipering_next_row(draft->plan->key.collective, row))) {
+        if (rounds == mca_coll_pipering_in_rounds(row) && is_weighed(draft, row)) {
             weigh(draft, row, range);
         }
     }
+}
+
+static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    weigh_rows(draft, range, true); /* first, since a search of blocks asks what they take */
+    draft->rival = range->doubted || 0 == plan->weighed_count ? 0 : plan->weighed[0].time.at[0];
+    weigh_rows(draft, range, false);
     const mca_coll_pipering_times_t least = find_least(plan);
     const mca_coll_pipering_weighed_t *best = find_best(plan, &least);
     look_at_middle(draft, range);

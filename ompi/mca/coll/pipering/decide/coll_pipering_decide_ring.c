@@ -29,6 +29,18 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool
                             draft->order_scratch);
 }
 
+/* So many times as slow as rounds a ring is not chosen, whatever its blocks. */
+#define HOPELESS 1.2
+
+/* Whether the hops of the ring alone take too long for its blocks to be searched. */
+static bool is_hopeless(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_link_cost_t *net = &draft->cost.net;
+
+    return 0 < draft->rival
+           && (draft->nodes - 1) * (net->alpha + net->latency) > HOPELESS * draft->rival;
+}
+
 /*
  * The order depends on the blocks and their best size on the order: so a first
  * order comes from equation (2), and the last one from the size that is chosen.
@@ -44,6 +56,9 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     }
     if (MCA_COLL_PIPERING_MODEL_EQUATION2 == params->block_model) {
         return plan->equation2;
+    }
+    if (is_hopeless(draft)) {
+        return mca_coll_pipering_bound_block(draft, plan->equation2);
     }
     order_ring(draft, plan->equation2, true);
     return mca_coll_pipering_bound_block(draft, mca_coll_pipering_search(&draft->problem));

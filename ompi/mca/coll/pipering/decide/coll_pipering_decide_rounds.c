@@ -118,7 +118,7 @@ static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft, const shape
     const size_t given = draft->plan->key.params.block_size, unit = draft->plan->key.sizes.unit;
     shape_t best = *whole, shape = *whole;
 
-    (void) time_with(draft, whole);
+    make_grid(draft, draft->sizes, whole, 1);
     const size_t share = mca_coll_pipering_grid_largest(&draft->plan->grid) / unit;
     for (size_t blocks = 2; blocks <= BLOCKS_MOST && blocks <= share; blocks *= 2) {
         shape.block = 0 < given ? given : (share + blocks - 1) / blocks * unit;

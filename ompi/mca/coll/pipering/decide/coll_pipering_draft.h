@@ -39,6 +39,7 @@ typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_cost_t cost; /**< of it, at the rate of links that is looked at */
     size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
     int fixed_groups;              /**< likewise, of a gather in rounds */
+    double rival; /**< modelled seconds in rounds, where these are weighed by one rate; 0: not known */
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
     size_t *sizes;                       /**< [p] bytes of contributions or of parts of a vector */

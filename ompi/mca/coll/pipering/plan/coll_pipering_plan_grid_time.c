@@ -56,6 +56,7 @@ typedef struct {
  */
 typedef struct {
     double *bytes, *packed, *large;
+    double largest; /* of those */
     sent_t all, last, before;
 } sums_t;
 
@@ -172,6 +173,7 @@ static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
         sums.bytes[g + 1] = sums.bytes[g] + (is_cut ? 0 : share);
         sums.packed[g + 1] = sums.packed[g] + (is_cut || large ? 0 : share);
         sums.large[g + 1] = sums.large[g] + (large && !is_cut);
+        sums.largest = is_cut ? sums.largest : fmax(sums.largest, share);
         if (is_cut) {
             add_cut(&sums, share, blocks, grid->blocks);
         }
@@ -203,16 +205,14 @@ static double ranks_a_node(const grid_t *grid)
 }
 
 /*
- * A round in which groups send shares on to the one `distance` places on, `count` of them. Groups are
- * whole nodes, or ranks alone, of which those of a node add up. By recursive doubling nodes in a row
- * send the same.
+ * Groups are whole nodes, or ranks alone, of which those of a node add up. By recursive doubling
+ * nodes in a row send the same.
  */
-static void add_round_along(const grid_t *grid, const sums_t *sums, int distance, int count,
-                            const sent_t *blocks, load_t *load)
+static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_t *load)
 {
-    const int *node = grid->ring->node, groups = grid->groups;
-    const bool doubles = 0 == (groups & (groups - 1)) && 1 == grid->blocks;
-    const bool alone = groups > grid->ring->nodes;
+    const int *node = grid->ring->node, groups = grid->groups, distance = 1 << k;
+    const int count = distance < groups - distance ? distance : groups - distance;
+    const bool doubles = 0 == (groups & (groups - 1)), alone = groups > grid->ring->nodes;
     const double together = fmin(grid->lanes, ranks_a_node(grid));
     const int alike = doubles && !alone ? distance : 1;
     double node_bytes = 0;
@@ -220,11 +220,8 @@ static void add_round_along(const grid_t *grid, const sums_t *sums, int distance
     for (int g = 0; g < groups; g += alike) {
         const int to = doubles ? g ^ distance : (g + distance) % groups;
         const int from = doubles ? g & -distance : (g - count + 1 + groups) % groups;
-        sent_t sent = sent_along(sums, groups, from, count);
+        const sent_t sent = sent_along(sums, groups, from, count);
         const bool across = !alone || node[g] != node[to];
-        sent.large += blocks->large;
-        sent.answers += blocks->answers;
-        sent.bytes += blocks->bytes;
         if (!alone || 0 == g || node[g] != node[g - 1]) {
             node_bytes = 0;
         }
@@ -233,36 +230,58 @@ static void add_round_along(const grid_t *grid, const sums_t *sums, int distance
     }
 }
 
+static double time_whole(const grid_t *grid, const sums_t *sums, const load_t *none)
+{
+    double time = 0;
+
+    for (int k = 0; 1 << k < grid->groups; ++k) {
+        load_t load = *none;
+        add_round_along(grid, sums, k, &load);
+        time += load_time(&load);
+    }
+    return time;
+}
+
+/* ---- rounds of blocks between groups ---- */
+
 /*
  * Where messages both ways disturb each other, as those of the kernel's TCP do, a rank's blocks for
  * several others leave it mixed, each of them late: by 7 to 15%, on 8 nodes with 20 and 100 Mbit/s.
  */
 #define MIXED 1.125
 
-/* Seconds of the rounds between groups. */
-static double time_along(const grid_t *grid, const sums_t *sums, const load_t *none)
+/* Seconds of so many rounds in which all groups, whole nodes, send as much. */
+static double time_alike(const grid_t *grid, double rounds, const sent_t *sent, const load_t *none)
+{
+    const double mixed = 1 < none->cost->net.both ? MIXED : 1;
+    load_t load = *none;
+
+    add_sent(&load, true, rounds * grid->groups * grid->lanes, sent,
+             fmin(grid->lanes, ranks_a_node(grid)) * sent->bytes);
+    return mixed * rounds * load_time(&load);
+}
+
+/*
+ * In the last phase a group also sends on shares that go whole; none of these is above a block, so the
+ * busiest group sends as many as others, one of them the largest.
+ */
+static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *none)
 {
     const int groups = grid->groups, phase = mca_coll_pipering_circulant_rounds(groups);
-    const bool in_blocks = 1 < grid->blocks;
-    const double mixed = in_blocks && 1 < none->cost->net.both ? MIXED : 1;
-    double time = 0;
+    double time = time_alike(grid, grid->blocks - 1, &sums->before, none);
 
     for (int k = 0; k < phase; ++k) {
-        const int distance = in_blocks ? mca_coll_pipering_circulant_skip(groups, k) : 1 << k;
-        const int next = in_blocks ? mca_coll_pipering_circulant_skip(groups, k + 1) : 2 << k;
-        load_t load = *none;
-        add_round_along(grid, sums, distance, (next < groups ? next : groups) - distance,
-                        &sums->last, &load);
-        time += load_time(&load);
+        const double part = (double) (mca_coll_pipering_circulant_skip(groups, k + 1)
+                                      - mca_coll_pipering_circulant_skip(groups, k))
+                            / groups;
+        const double above = sums->largest - sums->bytes[groups] / groups;
+        sent_t sent = sums->last;
+        sent.packed += part * sums->packed[groups];
+        sent.large += part * sums->large[groups];
+        sent.bytes += part * sums->bytes[groups] + fmax(0, above);
+        time += time_alike(grid, 1, &sent, none);
     }
-    if (in_blocks) {
-        const double rounds = grid->blocks - 1;
-        load_t load = *none;
-        add_sent(&load, true, rounds * groups * grid->lanes, &sums->before,
-                 fmin(grid->lanes, ranks_a_node(grid)) * sums->before.bytes);
-        time += rounds * load_time(&load);
-    }
-    return mixed * time;
+    return time;
 }
 
 /* ---- rounds inside groups ---- */
@@ -319,7 +338,7 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     }
     double time = 2 * problem->copy * copied + load_time(&load);
     work.combining += grid->ring->size * 2 * problem->copy * copied;
-    time += time_along(grid, &sums, &none);
+    time += 1 < grid->blocks ? time_blocks(grid, &sums, &none) : time_whole(grid, &sums, &none);
     for (int k = 0; 1 << k < grid->members; ++k) {
         load = none;
         add_round_inside(grid, &sums, k, &load);
