@@ -54,7 +54,7 @@ static const char arms[]
     = "  stock              Open MPI without our components\n"
       "  pipering           as a user without coll/mleader meets it\n"
       "  pipeline           forced: the pipeline (all but allreduce and allgather)\n"
-      "  rounds             forced: log2 rounds (all but scan and exscan)\n"
+      "  rounds             forced: log2 rounds\n"
       "  ring, merged       forced: pipering's algorithms of allreduce\n"
       "  serial             an allreduce as the pipelines of MPI_Reduce, then of MPI_Bcast\n"
       "  ring               forced: pipering's ring of allgather, reduce_scatter\n"
@@ -87,7 +87,7 @@ static const bench_kind_t kinds[]
        {"pipering", BENCH_PIPERING, 0, "%s_algorithm=auto", NULL},
        {"ring", BENCH_PIPERING, 0, "%s_algorithm=ring", "allreduce,allgather,reduce_scatter"},
        {"rounds", BENCH_PIPERING, 0, "%s_algorithm=rounds",
-        "bcast,reduce,allreduce,allgather,reduce_scatter"},
+        "bcast,reduce,scan,exscan,allreduce,allgather,reduce_scatter"},
        {"pipeline", BENCH_PIPERING, 0, "%s_algorithm=pipeline",
         "bcast,reduce,scan,exscan,reduce_scatter"},
        {"merged", BENCH_PIPERING, 0, "%s_algorithm=merged", "allreduce"},
