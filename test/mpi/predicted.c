@@ -133,6 +133,7 @@ int main(int argc, char **argv)
     displ = tap_memory((size_t) tap_size * sizeof(int));
     memset(in, 0, 4 * MOST);
     memset(out, 0, 4 * MOST);
+    TAP_MPI(MPI_Bcast(in, 16384, MPI_BYTE, 0, MPI_COMM_WORLD)); /* which sets up, for small calls */
     for (int call = 0; call < calls; ++call) {
         const int which = dice_roll(&dice, 8);
         if (3 > which) {

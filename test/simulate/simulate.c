@@ -251,7 +251,7 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
     if (0 < number && mca_coll_pipering_in_rounds(plan->row)) {
         regroup(plan, &facts, (int) number, block);
     }
-    if (mca_coll_pipering_is_below(collective->collective, &params, &facts, world.total)) {
+    if (mca_coll_pipering_is_below(&key, &facts, world.total)) {
         plan->reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return plan;

@@ -86,6 +86,7 @@ static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_
 /* ---- what is chosen ---- */
 
 static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
+                                              const mca_coll_pipering_key_t *key,
                                               const mca_coll_pipering_facts_t *facts)
 {
     const mca_coll_pipering_params_t *params = &predict->params;
@@ -94,7 +95,7 @@ static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
     if (MCA_COLL_PIPERING_OFF == params->algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (mca_coll_pipering_is_below(call->collective, params, facts, call->total)) {
+    if (mca_coll_pipering_is_below(key, facts, call->total)) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return mca_coll_pipering_is_local(call->collective, params->algorithm, call->nodes)
@@ -115,7 +116,7 @@ static bool find_chosen(const predict_t *predict, const mca_coll_pipering_key_t 
     if (NULL == plan) {
         return predict_refuse("there is no memory for a plan of %d ranks", facts->ranks);
     }
-    const mca_coll_pipering_reason_t early = judge_early(predict, facts);
+    const mca_coll_pipering_reason_t early = judge_early(predict, key, facts);
     const mca_coll_pipering_reason_t reason = MCA_COLL_PIPERING_TAKEN == early ? plan->reason
                                                                                : early;
     outcomes->served = MCA_COLL_PIPERING_TAKEN == reason;

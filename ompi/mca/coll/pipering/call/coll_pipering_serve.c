@@ -177,11 +177,14 @@ static int judge_small(const mca_coll_pipering_call_t *call, const mca_coll_pipe
                         && MCA_COLL_PIPERING_AUTO == key->params.algorithm;
     int rc = OMPI_SUCCESS;
 
+    if (judged && key->order_matters) { /* its machine is another one, so it finds no least bytes */
+        *reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
+        return OMPI_SUCCESS;
+    }
     if (judged && 0 == context->least[call->collective]) {
         rc = mca_coll_pipering_find_least(context, key);
     }
-    if (mca_coll_pipering_is_small(context, call->collective, call->total)
-        || (judged && key->order_matters)) {
+    if (mca_coll_pipering_is_small(context, call->collective, call->total)) {
         *reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return rc;

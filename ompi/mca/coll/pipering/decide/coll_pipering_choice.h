@@ -149,8 +149,7 @@ size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
                                      const mca_coll_pipering_facts_t *facts);
 
 /** Whether a call about `total` bytes is left to the module below because it is small. */
-bool mca_coll_pipering_is_below(mca_coll_pipering_collective_t collective,
-                                const mca_coll_pipering_params_t *params,
+bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
                                 const mca_coll_pipering_facts_t *facts, size_t total);
 
 /** Whether a call is left to the module below, whatever its sizes: a gather on one node. */

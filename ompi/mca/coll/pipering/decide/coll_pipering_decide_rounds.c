@@ -163,7 +163,7 @@ static shape_t choose_shape(const mca_coll_pipering_draft_t *draft)
     shape_t shape = {.groups = draft->fixed_groups, .block = draft->fixed_block};
 
     if (0 == shape.groups && 0 < params->block_size && params->block_size < largest
-        && MCA_COLL_PIPERING_AUTO != params->algorithm) {
+        && 1 < draft->plan->by_node.nodes && MCA_COLL_PIPERING_AUTO != params->algorithm) {
         shape = (shape_t){.groups = draft->plan->by_node.nodes, .block = params->block_size};
     }
     if (0 == shape.groups) {

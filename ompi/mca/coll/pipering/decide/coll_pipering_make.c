@@ -308,10 +308,10 @@ size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
     return memory ? (size_t) 1 << high : 0;
 }
 
-bool mca_coll_pipering_is_below(mca_coll_pipering_collective_t collective,
-                                const mca_coll_pipering_params_t *params,
+bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
                                 const mca_coll_pipering_facts_t *facts, size_t total)
 {
-    return MCA_COLL_PIPERING_AUTO == params->algorithm && MCA_COLL_PIPERING_SMALL > total
-           && total < mca_coll_pipering_least_total(collective, params, facts);
+    return MCA_COLL_PIPERING_AUTO == key->params.algorithm && MCA_COLL_PIPERING_SMALL > total
+           && (key->order_matters
+               || total < mca_coll_pipering_least_total(key->collective, &key->params, facts));
 }
