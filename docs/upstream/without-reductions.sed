@@ -19,8 +19,7 @@ s/NULL == request->call\.op ? begin_copies(request)$/begin_copies(request);/
 /^ *: mca_coll_pipering_request_reduce(request);/d
 /^\/\*\* Makes the pipelines, or the schedule, of a reduction/,/;$/d
 /^static int make_\(reduction\|scan\)(/,/^}/d
-/^static bool is_scan(/,/^}/d
-/^ *: is_scan(request) /d
+/^ *if (mca_coll_pipering_scans(request->call\.collective)) {/,/^    }/d
 s/return NULL == request->call\.op ? make_gather(request, synchronous, made)$/return make_gather(request, synchronous, made);/
 /^ *: make_reduction(request, synchronous, made);/d
 

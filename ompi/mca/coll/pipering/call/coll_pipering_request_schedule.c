@@ -94,20 +94,16 @@ static int make_scan(const request_t *request, bool synchronous,
     return mca_coll_pipering_scan_rounds_new(&args, made);
 }
 
-static bool is_scan(const request_t *request)
-{
-    return MCA_COLL_PIPERING_SCAN == request->call.collective
-           || MCA_COLL_PIPERING_EXSCAN == request->call.collective;
-}
-
 static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t **made)
 {
     opal_atomic_int64_t *begun = &request->call.context->in_rounds;
     const bool synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY;
 
     mca_common_colltools_count(begun, 1);
+    if (mca_coll_pipering_scans(request->call.collective)) {
+        return make_scan(request, synchronous, made);
+    }
     return NULL == request->call.op ? make_gather(request, synchronous, made)
-           : is_scan(request)       ? make_scan(request, synchronous, made)
                                     : make_reduction(request, synchronous, made);
 }
 

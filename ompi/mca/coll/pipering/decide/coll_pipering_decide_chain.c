@@ -32,8 +32,7 @@ static bool combines(const mca_coll_pipering_draft_t *draft)
 
 static bool is_scan(const mca_coll_pipering_draft_t *draft)
 {
-    return MCA_COLL_PIPERING_SCAN == key_of(draft)->collective
-           || MCA_COLL_PIPERING_EXSCAN == key_of(draft)->collective;
+    return mca_coll_pipering_scans(key_of(draft)->collective);
 }
 
 /* The root alone, with all there is. */

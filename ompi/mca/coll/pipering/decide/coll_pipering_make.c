@@ -271,12 +271,6 @@ static bool may_serve(mca_coll_pipering_key_t *key, const mca_coll_pipering_fact
     return served || (*memory && is_served(key, facts, memory));
 }
 
-/* Those of Open MPI itself take a message for each rank, one after the other. */
-static bool scans(mca_coll_pipering_collective_t collective)
-{
-    return MCA_COLL_PIPERING_SCAN == collective || MCA_COLL_PIPERING_EXSCAN == collective;
-}
-
 size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
                                      const mca_coll_pipering_params_t *params,
                                      const mca_coll_pipering_facts_t *facts)
@@ -286,10 +280,11 @@ size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
         = {.collective = collective,
            .params = *params,
            .sizes = {.scale = 1, .unit = 1, .parts = gathers ? facts->ranks : 1}};
-    int low = scans(collective) ? 2 : 4, high = 0; /* powers of two */
+    const bool scans = mca_coll_pipering_scans(collective); /* below a message a rank, in a row */
+    int low = scans ? 2 : 4, high = 0; /* powers of two */
     bool memory = true;
 
-    if (mca_coll_pipering_combines(collective) && !scans(collective)) {
+    if (mca_coll_pipering_combines(collective) && !scans) {
         return MCA_COLL_PIPERING_SMALL;
     }
     for (; (size_t) 1 << high < MCA_COLL_PIPERING_SMALL; ++high) {

@@ -54,8 +54,10 @@ static int take_memory(scanning_t *scanning)
     ptrdiff_t gap = 0;
     const size_t span = mca_common_colltools_span(args->type, args->count, &gap);
     const size_t stride = (span + 15) & ~(size_t) 15;
+    const bool in_place = args->send == args->recv;
+    const size_t kept = !args->scan.exclusive ? 0 : in_place ? 2 : 1;
 
-    scanning->memory = malloc((TURNS + (args->scan.exclusive ? 2 : 0)) * stride + 1);
+    scanning->memory = malloc((TURNS + kept) * stride + 1);
     if (NULL == scanning->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -64,7 +66,7 @@ static int take_memory(scanning_t *scanning)
         scanning->came[i] = first + (size_t) i * stride;
     }
     scanning->both = first + TURNS * stride;
-    scanning->own = args->send == args->recv ? scanning->both + stride : args->send;
+    scanning->own = in_place ? scanning->both + stride : args->send;
     return OMPI_SUCCESS;
 }
 

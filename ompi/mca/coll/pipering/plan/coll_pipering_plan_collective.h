@@ -32,6 +32,12 @@ typedef enum {
     MCA_COLL_PIPERING_COLLECTIVES
 } mca_coll_pipering_collective_t;
 
+/** Whether a rank gets what ranks before it give: MPI_Scan, MPI_Exscan. */
+static inline bool mca_coll_pipering_scans(mca_coll_pipering_collective_t collective)
+{
+    return MCA_COLL_PIPERING_SCAN == collective || MCA_COLL_PIPERING_EXSCAN == collective;
+}
+
 /** Whether values are combined; else data only moves. */
 static inline bool mca_coll_pipering_combines(mca_coll_pipering_collective_t collective)
 {

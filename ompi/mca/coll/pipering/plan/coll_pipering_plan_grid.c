@@ -334,6 +334,14 @@ static mca_coll_pipering_grid_round_t round_of_blocks(const grid_t *grid, place_
     return round;
 }
 
+/* A round in which shares go whole. */
+static mca_coll_pipering_grid_round_t whole_round(int to, int from, mca_coll_pipering_span_t send,
+                                                  mca_coll_pipering_span_t recv)
+{
+    return (mca_coll_pipering_grid_round_t){
+        .to = to, .from = from, .send = send, .recv = recv, .full = recv};
+}
+
 static mca_coll_pipering_grid_round_t round_along(const grid_t *grid, place_t own, int k)
 {
     const exchange_t exchange = exchange_of(grid, own.group, true);
@@ -343,12 +351,8 @@ static mca_coll_pipering_grid_round_t round_along(const grid_t *grid, place_t ow
     }
     const mca_common_colltools_round_t round
         = mca_common_colltools_exchange_round(&exchange, own.group, k);
-    const mca_coll_pipering_span_t recv = span_along(grid, own, round.recv);
-    return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, round.to, own.member),
-                                            .from = rank_at(grid, round.from, own.member),
-                                            .send = span_along(grid, own, round.send),
-                                            .recv = recv,
-                                            .full = recv};
+    return whole_round(rank_at(grid, round.to, own.member), rank_at(grid, round.from, own.member),
+                       span_along(grid, own, round.send), span_along(grid, own, round.recv));
 }
 
 mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const grid_t *grid, int me, int k)
@@ -366,12 +370,8 @@ mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const grid_t *grid, 
     }
     const mca_common_colltools_round_t round
         = mca_common_colltools_exchange_round(&inside, own.member, k - along);
-    const mca_coll_pipering_span_t recv = span_inside(grid, own, round.recv);
-    return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, own.group, round.to),
-                                            .from = rank_at(grid, own.group, round.from),
-                                            .send = span_inside(grid, own, round.send),
-                                            .recv = recv,
-                                            .full = recv};
+    return whole_round(rank_at(grid, own.group, round.to), rank_at(grid, own.group, round.from),
+                       span_inside(grid, own, round.send), span_inside(grid, own, round.recv));
 }
 
 /* ---- slots ---- */
@@ -491,7 +491,6 @@ static bool take(mca_coll_pipering_parts_t *parts, mca_coll_pipering_span_t span
 static bool take_whole(mca_coll_pipering_parts_t *parts)
 {
     const place_t own = {parts->group, parts->lane};
-
     const exchange_t along = exchange_of(parts->grid, own.group, true);
 
     while (0 < parts->span.count) {
