@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS, BLOCKS_IN, BLOCKS_OUT, BYTES_IN, BYTES_OUT, FROM_NETWORK, ROUNDS, COUNTERS };
+enum { CALLS, BLOCKS_IN, BLOCKS_OUT, BYTES_IN, BYTES_OUT, FROM_NETWORK, ROUNDS, COPIED, COUNTERS };
 
 static const char *const counter_name[COUNTERS] = {
     [CALLS] = "coll_pipering_calls",
@@ -35,6 +35,7 @@ static const char *const counter_name[COUNTERS] = {
     [BYTES_OUT] = "coll_pipering_bytes_sent",
     [FROM_NETWORK] = "coll_pipering_bytes_from_network",
     [ROUNDS] = "coll_pipering_rounds",
+    [COPIED] = "coll_pipering_bytes_copied",
 };
 
 #define BYTE 1 /* of layout_unit */
@@ -143,7 +144,7 @@ static void add(uint64_t *blocks, uint64_t *bytes, mca_coll_pipering_volume_t vo
     *bytes += volume.bytes;
 }
 
-/** Messages and bytes of a round: a message for all packed pieces, and each large part. */
+/** Messages and bytes of a round: a message for all packed pieces, or each run, and each large part. */
 static mca_coll_pipering_volume_t volume_of(const place_t *place,
                                             const mca_coll_pipering_grid_t *grid, int k, bool sends)
 {
@@ -154,8 +155,8 @@ static mca_coll_pipering_volume_t volume_of(const place_t *place,
 
     while (mca_coll_pipering_parts_next(&parts)) {
         volume.bytes += parts.bytes;
-        volume.blocks += parts.piece->large;
-        packed |= !parts.piece->large;
+        volume.blocks += parts.piece->large || parts.begins;
+        packed |= !parts.piece->large && !grid->adjoin;
     }
     volume.blocks += packed;
     return volume;
@@ -190,6 +191,26 @@ static void expect_evening(place_t *place, const mca_coll_pipering_grid_t *grid,
 }
 
 /**
+ * What this rank copies: packed pieces to the caller's buffer, where contributions do not adjoin; of
+ * its own share what is its own, to where it is sent from, or to the caller's buffer.
+ */
+static uint64_t expect_copies(const place_t *place, const mca_coll_pipering_grid_t *grid)
+{
+    const mca_coll_pipering_slots_t *slots = &place->slots;
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < slots->first[grid->lanes * grid->groups]; i++) {
+        const mca_coll_pipering_piece_t *piece = &slots->piece[i];
+        const bool own = place->rank == piece->rank && slots->first[slots->own.first] <= i
+                         && i < slots->first[slots->own.first + slots->own.count];
+
+        bytes += own ? piece->bytes : 0;
+        bytes += !piece->large && !grid->adjoin ? piece->bytes : 0;
+    }
+    return bytes;
+}
+
+/**
  * What the plan of an exchange in rounds of so many groups says of this rank, in blocks of so many
  * bytes, 0: whole.
  */
@@ -220,6 +241,7 @@ static void expect_rounds(place_t *place, int groups, size_t block, uint64_t *wa
             wanted[FROM_NETWORK] += in.bytes;
         }
     }
+    wanted[COPIED] = expect_copies(place, &grid);
     wanted[ROUNDS] = wanted[BLOCKS_IN] > wanted[BLOCKS_OUT] ? wanted[BLOCKS_IN]
                                                             : wanted[BLOCKS_OUT];
 }
@@ -229,6 +251,7 @@ static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t 
 {
     const unsigned flags = MCA_COLL_PIPERING_ORDER_NODES | MCA_COLL_PIPERING_ORDER_EMPTIES;
     const size_t block_size = setting->block_size;
+    const bool shared = 1 << 30 > block_size; /* no ring buffer holds such blocks */
     mca_coll_pipering_ring_t *ring = &place->ring;
     mca_coll_pipering_route_t *route = mca_coll_pipering_routes_bind(place->route, 1, LINKS,
                                                                      LINKS);
@@ -247,16 +270,24 @@ static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
         if (place->node_of[route->in[i].peer] != place->node_of[place->rank]) {
             wanted[FROM_NETWORK] += in.bytes;
+        } else if (shared) {
+            wanted[COPIED] += in.bytes; /* out of a ring buffer */
         }
     }
     for (int i = 0; i < route->outs; i++) {
+        const uint64_t before = wanted[BYTES_OUT];
+
         add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
             mca_coll_pipering_stream_volume(ring, place->bytes, block_size, route->out[i].forward));
         if (route->out[i].own) {
             add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
                 mca_coll_pipering_stream_volume(ring, place->bytes, block_size, route->own));
         }
+        if (shared && place->node_of[route->out[i].peer] == place->node_of[place->rank]) {
+            wanted[COPIED] += wanted[BYTES_OUT] - before; /* into one */
+        }
     }
+    wanted[COPIED] += place->bytes[place->rank]; /* to the caller's buffer */
     wanted[ROUNDS] = wanted[BLOCKS_IN] > wanted[BLOCKS_OUT] ? wanted[BLOCKS_IN]
                                                             : wanted[BLOCKS_OUT];
 }

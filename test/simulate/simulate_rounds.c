@@ -60,6 +60,9 @@ static char *in_buffer(const rounds_t *rounds, int i)
 /* Where a piece is sent from, and received. */
 static char *place_of(const rounds_t *rounds, int i)
 {
+    if (rounds->call->plan->grid.adjoin) {
+        return in_buffer(rounds, i);
+    }
     if (!is_large(rounds, i)) {
         return rounds->area + piece_at(rounds, i)->offset;
     }
@@ -115,7 +118,7 @@ static void post(list_t *list, bool send, char *place, size_t bytes, int peer)
     }
 }
 
-/* The messages of round k with a rank: the packed one, then large parts. */
+/* The messages of round k with a rank: the packed one, or runs that adjoin, then large parts. */
 static void post_round(rounds_t *rounds, int k, bool send, int peer)
 {
     const mca_coll_pipering_parts_t all = mca_coll_pipering_grid_parts(
@@ -126,8 +129,13 @@ static void post_round(rounds_t *rounds, int k, bool send, int peer)
     size_t bytes = 0;
 
     while (mca_coll_pipering_parts_next(&parts)) {
+        const int i = (int) (parts.piece - rounds->slots->piece);
         if (!parts.piece->large) {
-            packed = 0 == bytes ? rounds->area + parts.piece->offset + parts.from : packed;
+            if (parts.begins && 0 < bytes) {
+                post(list, send, packed, bytes, peer);
+                bytes = 0;
+            }
+            packed = 0 == bytes ? place_of(rounds, i) + parts.from : packed;
             bytes += parts.bytes;
         }
     }

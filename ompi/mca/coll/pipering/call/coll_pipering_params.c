@@ -204,6 +204,8 @@ static const struct {
     {"bytes_from_network", "Bytes received from other nodes", &COUNTERS.bytes_from_network},
     {"bytes_shared", "Bytes received through ring buffers in shared memory",
      &COUNTERS.bytes_shared},
+    {"bytes_copied", "Bytes that this component copied inside this process",
+     &COUNTERS.bytes_copied},
     {"rounds", "Blocks that passed the busiest link of this process", &COUNTERS.rounds},
     {"plans", "Plans made; other calls found theirs made", &COUNTERS.plans},
     {"fixed_point_sums", "Calls whose sums were made in fixed point",

@@ -25,7 +25,7 @@
 /* Of all pipelines, or of the schedule. */
 static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
 {
-    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
+    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0, 0};
 
     if (NULL != request->scheduled) {
         return request->scheduled->traffic;
@@ -36,6 +36,7 @@ static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t 
         sum.blocks_out += pipe->traffic.blocks_out;
         sum.bytes_out += pipe->traffic.bytes_out;
         sum.bytes_shared += pipe->traffic.bytes_shared;
+        sum.bytes_copied += pipe->traffic.bytes_copied;
     }
     return sum;
 }
@@ -67,13 +68,15 @@ static void print_line(const mca_coll_pipering_request_t *request,
                 "coll/pipering: %s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (below %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
-                "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
+                "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted, "
+                "%" PRIu64 " bytes copied",
                 request->caller.name, request->super.comm->c_name, plan->row->text, plan->total,
                 ompi_comm_size(request->super.comm),
                 mca_coll_pipering_setup_nodes(request->call.context->setup),
                 plan->block_size * plan->key.sizes.unit, plan->equation2, plan->window,
                 plan->rounds, plan->time, plan->below.at[0], order, traffic->blocks_in,
-                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
+                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic),
+                traffic->bytes_copied);
 }
 
 static void count(const mca_coll_pipering_request_t *request,
@@ -87,6 +90,7 @@ static void count(const mca_coll_pipering_request_t *request,
     mca_common_colltools_count(&counters->bytes_received, traffic->bytes_in);
     mca_common_colltools_count(&counters->bytes_sent, traffic->bytes_out);
     mca_common_colltools_count(&counters->bytes_shared, traffic->bytes_shared);
+    mca_common_colltools_count(&counters->bytes_copied, traffic->bytes_copied);
     mca_common_colltools_count(&counters->bytes_from_network, request->plan->in_from_network);
     mca_common_colltools_count(&counters->rounds, counted_rounds(traffic));
     counters->algorithm_used = (int64_t) request->plan->row->algorithm;

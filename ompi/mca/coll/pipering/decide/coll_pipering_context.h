@@ -35,7 +35,8 @@ typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS]; /**< the one of small calls first */
     opal_atomic_int64_t calls;
     opal_atomic_int64_t blocks_received, blocks_sent;
-    opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared;
+    opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared,
+        bytes_copied;
     opal_atomic_int64_t rounds;
     opal_atomic_int64_t plans, fixed_point_sums;
     opal_atomic_int64_t algorithm_used, block_size_used, predicted_rounds, predicted_time;

@@ -224,6 +224,7 @@ typedef struct mca_coll_pipering_traffic_t {
     uint64_t blocks_in, bytes_in;
     uint64_t blocks_out, bytes_out;
     uint64_t bytes_shared; /**< of bytes_in, through channels */
+    uint64_t bytes_copied; /**< inside this process, by the component itself; each copy counts */
 } mca_coll_pipering_traffic_t;
 
 /** A pipeline. It lies in one piece of memory with all but its slots. */

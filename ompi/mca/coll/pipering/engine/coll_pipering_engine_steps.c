@@ -211,6 +211,7 @@ int mca_coll_pipering_pack_own(mca_coll_pipering_pipe_t *pipe)
                          block.length)) {
         mca_coll_pipering_fail(pipe, OMPI_ERROR);
     }
+    pipe->traffic.bytes_copied += block.length;
     ++own->arrived;
     return 1;
 }
@@ -251,15 +252,19 @@ static size_t unpack_piece(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sou
     const bool is_users = NULL == source->slots && !source->stays;
 
     aim_unpacker(source, block);
-    return mca_common_colltools_unpack(&source->unpacker, place,
-                                       left < MCA_COLL_PIPERING_PIECE ? left
-                                                                      : MCA_COLL_PIPERING_PIECE,
-                                       is_users && pipe->on_device);
+    const size_t done = mca_common_colltools_unpack(&source->unpacker, place,
+                                                    left < MCA_COLL_PIPERING_PIECE
+                                                        ? left
+                                                        : MCA_COLL_PIPERING_PIECE,
+                                                    is_users && pipe->on_device);
+    pipe->traffic.bytes_copied += done;
+    return done;
 }
 
-static void copy_elements(const mca_coll_pipering_pipe_t *pipe, size_t count, char *to,
+static void copy_elements(mca_coll_pipering_pipe_t *pipe, size_t count, char *to,
                           const char *from)
 {
+    pipe->traffic.bytes_copied += count * pipe->unit.size;
     (void) ompi_datatype_copy_content_same_ddt(pipe->unit.type, count, to, (char *) from);
 }
 

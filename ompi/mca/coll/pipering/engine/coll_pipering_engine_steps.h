@@ -71,6 +71,7 @@ static inline void mca_coll_pipering_copy_block(mca_coll_pipering_pipe_t *pipe, 
 {
     const int rc = mca_common_colltools_copy(to, from, size, pipe->on_device);
 
+    pipe->traffic.bytes_copied += size;
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_fail(pipe, rc);
     }

@@ -24,6 +24,7 @@ typedef struct {
     mca_coll_pipering_rounds_args_t args;
     int me;
     bool on_device; /* one of the user's buffers is memory of a device */
+    bool direct;    /* the receive buffer holds adjoining contributions as messages do */
     char *area;     /* packed pieces, large ones that no user's buffer can hold, and the rank's own
                        contribution if no user's buffer has it dense */
     char *own;      /* the rank's contribution */
@@ -70,6 +71,9 @@ static char *place_of(const rounds_t *rounds, int i)
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
     const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
 
+    if (rounds->direct) {
+        return in_buffer(args->recv, piece->rank) + piece->from;
+    }
     if (!piece->large) {
         return rounds->area + piece->offset;
     }
@@ -100,6 +104,25 @@ static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
     return rounds;
 }
 
+/*
+ * Whether contributions that adjoin in messages adjoin in the receive buffer. Each rank has an answer
+ * of its own; messages are the same.
+ */
+static bool is_direct(const rounds_t *rounds)
+{
+    const mca_coll_pipering_rounds_args_t *args = &rounds->args;
+    const int pieces = args->slots->first[args->grid->lanes * args->grid->groups];
+    bool direct = args->grid->adjoin && args->recv->dense;
+
+    for (int i = 1; direct && i < pieces; ++i) {
+        const mca_coll_pipering_piece_t *piece = piece_at(rounds, i), *last = piece - 1;
+        direct = last->rank > piece->rank
+                 || in_buffer(args->recv, last->rank) + last->bytes
+                        == in_buffer(args->recv, piece->rank);
+    }
+    return direct;
+}
+
 /* The user's buffer that has the rank's contribution. */
 static const mca_coll_pipering_layout_t *source_of(const rounds_t *rounds)
 {
@@ -110,7 +133,8 @@ static int take_area(rounds_t *rounds)
 {
     const mca_coll_pipering_slots_t *slots = rounds->args.slots;
     const mca_coll_pipering_layout_t *from = source_of(rounds);
-    const size_t pieces = slots->packed + (rounds->args.recv->dense ? 0 : slots->large);
+    const size_t pieces = (rounds->direct ? 0 : slots->packed)
+                          + (rounds->args.recv->dense ? 0 : slots->large);
     const size_t size = pieces + (from->dense ? 0 : rounds->args.bytes);
 
     rounds->area = 0 == size ? NULL : malloc(size);
@@ -142,6 +166,7 @@ static int pack_own(rounds_t *rounds)
                                            rounds->on_device);
     }
     OBJ_DESTRUCT(&packer);
+    rounds->super.traffic.bytes_copied += done;
     return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
@@ -153,9 +178,11 @@ static int put_own(rounds_t *rounds)
 
     for (int i = first_of(rounds, own); i < behind(rounds, own); ++i) {
         const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
-        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !piece->large) {
-            rc = mca_common_colltools_copy(place_of(rounds, i), rounds->own + piece->from,
-                                           piece->bytes, rounds->on_device);
+        const char *from = rounds->own + piece->from;
+        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !piece->large && from != place_of(rounds, i)) {
+            rc = mca_common_colltools_copy(place_of(rounds, i), from, piece->bytes,
+                                           rounds->on_device);
+            rounds->super.traffic.bytes_copied += piece->bytes;
         }
     }
     return rc;
@@ -213,6 +240,7 @@ static bool deliver_part(rounds_t *rounds, int i, size_t *room, int *rc)
         *rc = OMPI_ERROR;
     }
     *room -= done;
+    rounds->super.traffic.bytes_copied += done;
     rounds->delivery_done += done;
     if (done < left) {
         return false;
@@ -251,19 +279,27 @@ static char *place_of_part(const rounds_t *rounds, const mca_coll_pipering_parts
     return place_of(rounds, (int) (parts->piece - rounds->args.slots->piece)) + parts->from;
 }
 
-/* Lists the messages of a round: the packed one, then large parts; returns their bytes. */
+/*
+ * Lists the messages of a round: the packed one, or one for each run of contributions that adjoin,
+ * then large parts; returns their bytes.
+ */
 static size_t list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
                             const mca_coll_pipering_parts_t *all, int peer,
                             mca_common_colltools_needs_t needs)
 {
     mca_coll_pipering_parts_t parts = *all;
     char *packed = NULL;
-    size_t bytes = 0;
+    size_t bytes = 0, sum = 0;
 
     while (mca_coll_pipering_parts_next(&parts)) {
         if (!parts.piece->large) {
+            if (parts.begins && 0 < bytes) {
+                mca_common_colltools_schedule_bytes(list, packed, bytes, peer, needs);
+                bytes = 0;
+            }
             packed = 0 == bytes ? place_of_part(rounds, &parts) : packed;
             bytes += parts.bytes;
+            sum += parts.bytes;
         }
     }
     if (0 < bytes) {
@@ -273,10 +309,10 @@ static size_t list_messages(const rounds_t *rounds, mca_common_colltools_message
         if (parts.piece->large) {
             mca_common_colltools_schedule_bytes(list, place_of_part(rounds, &parts), parts.bytes,
                                                 peer, needs);
-            bytes += parts.bytes;
+            sum += parts.bytes;
         }
     }
-    return bytes;
+    return sum;
 }
 
 /* Rounds after which a rank has all that it sends in a round. */
@@ -391,6 +427,7 @@ static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_args_t *args)
     rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->some)
                         || (NULL != args->send
                             && mca_coll_pipering_is_on_device(args->send, args->some));
+    rounds->direct = is_direct(rounds);
     rounds->delivery = -1;
     schedule->caller = args->caller;
     schedule->tag = args->tag;

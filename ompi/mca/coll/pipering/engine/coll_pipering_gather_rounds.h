@@ -18,9 +18,10 @@
  *
  * Pieces of up to `grid->packed` bytes are adjacent in an area, and each round sends those of
  * its slots as one message. Each larger piece, or block of it, is a message of its own, from and to
- * the user's buffer where this is dense, else from and to a place in the area. Ranks agree on
- * messages, since these follow from the sizes; the place of the data may differ from rank to
- * rank.
+ * the user's buffer where this is dense, else from and to a place in the area. Where contributions
+ * adjoin in messages (`grid->adjoin`) and in the receive buffer, no piece has a place in the area, and
+ * nothing but the rank's own contribution is copied. Ranks agree on messages, since these follow from
+ * the sizes; the place of the data may differ from rank to rank.
  *
  * Before the rounds a rank sends a message to each lane of its group in whose share a part of its
  * contribution falls. The messages of a round are posted when all rounds before are over.

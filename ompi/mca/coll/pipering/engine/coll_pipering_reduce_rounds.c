@@ -104,8 +104,9 @@ static int take_memory(reduction_t *reduction)
     return OMPI_SUCCESS;
 }
 
-static int copy(const reduction_t *reduction, char *to, char *from, size_t count)
+static int copy(reduction_t *reduction, char *to, char *from, size_t count)
 {
+    reduction->super.traffic.bytes_copied += count * reduction->args.size;
     return 0 == ompi_datatype_copy_content_same_ddt(reduction->args.type, count, to, from)
                ? OMPI_SUCCESS
                : OMPI_ERROR;
@@ -118,7 +119,7 @@ static size_t place_of(const reduction_t *reduction, const mca_coll_pipering_pie
 }
 
 /* Copies the vector of this rank into its slots. */
-static int put_own(const reduction_t *reduction)
+static int put_own(reduction_t *reduction)
 {
     const mca_coll_pipering_slots_t *slots = reduction->args.slots;
     const int pieces = slots->first[reduction->args.grid->lanes * reduction->args.grid->groups];

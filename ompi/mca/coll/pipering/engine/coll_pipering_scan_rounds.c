@@ -70,17 +70,20 @@ static int take_memory(scanning_t *scanning)
     return OMPI_SUCCESS;
 }
 
-static int copy(const scanning_t *scanning, char *to, char *from)
+static int copy(scanning_t *scanning, char *to, char *from)
 {
-    return to == from
-                   || 0 == ompi_datatype_copy_content_same_ddt(scanning->args.type,
-                                                               scanning->args.count, to, from)
+    if (to == from) {
+        return OMPI_SUCCESS;
+    }
+    scanning->super.traffic.bytes_copied += scanning->args.count * scanning->args.size;
+    return 0 == ompi_datatype_copy_content_same_ddt(scanning->args.type, scanning->args.count, to,
+                                                    from)
                ? OMPI_SUCCESS
                : OMPI_ERROR;
 }
 
 /* The result begins as the own value, which is kept where the result leaves it out. */
-static int put_own(const scanning_t *scanning)
+static int put_own(scanning_t *scanning)
 {
     const mca_coll_pipering_scan_rounds_args_t *args = &scanning->args;
 

@@ -43,6 +43,10 @@
  * reduction; if the rounds of a gather follow, an allreduce. What is combined first depends on the
  * rounds, so operations must commute.
  *
+ * Where ranks are numbered as they stand in the ring and a group has one lane, the slots are the
+ * contributions in the order of ranks. Then a round is one run of them, or two where it goes on with
+ * the first rank, each of them one message, which most callers' receive buffers hold as it is.
+ *
  * Cost of m bytes in all, contributions of up to M: ceil(log2 g) + ceil(log2 (p / g)) rounds in
  * which a rank receives the m bytes of all shares but its own, and before them one step of at most
  * M bytes, which pays where M is above m / p. A round is one packed message and one for each large
@@ -125,15 +129,19 @@ void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *r
                      .packed = packed,
                      .blocks = 1,
                      .block = SIZE_MAX};
+    bool in_order = true;
+
     for (int x = 0; x < ring->size; ++x) {
         before[x] = grid->total;
         grid->total += bytes[ring->rank[x]];
+        in_order = in_order && x == ring->rank[x];
     }
     for (int group = 0; group < groups; ++group) {
         const int size = size_of(grid, group);
         grid->lanes = 0 == group || size < grid->lanes ? size : grid->lanes;
         grid->members = size > grid->members ? size : grid->members;
     }
+    grid->adjoin = in_order && 1 == grid->lanes && SIZE_MAX > packed;
 }
 
 /* ---- shares ---- */
@@ -179,6 +187,7 @@ void mca_coll_pipering_grid_cut(grid_t *grid, size_t block)
     if (1 < grid->groups) {
         grid->block = block;
         grid->blocks = mca_coll_pipering_grid_blocks(grid, mca_coll_pipering_grid_largest(grid));
+        grid->adjoin = grid->adjoin && 1 == grid->blocks;
     }
 }
 
@@ -391,7 +400,8 @@ static int add_share(const grid_t *grid, int group, int lane, int pieces,
     const bool is_cut = 1 < mca_coll_pipering_grid_blocks(grid, end - walk.at);
 
     while (walk.at + walk.bytes < end && mca_coll_pipering_grid_next(grid, &walk)) {
-        const bool large = SIZE_MAX > grid->packed && (is_cut || walk.bytes > grid->packed);
+        const bool large = SIZE_MAX > grid->packed && !grid->adjoin
+                           && (is_cut || walk.bytes > grid->packed);
         size_t *sum = large ? &slots->large : &slots->packed;
         slots->piece[pieces++] = (mca_coll_pipering_piece_t){rank_at(grid, group, walk.member),
                                                              walk.from, walk.bytes, *sum, large};
@@ -470,7 +480,8 @@ mca_coll_pipering_parts_t mca_coll_pipering_grid_parts(const grid_t *grid,
                                        .round = k,
                                        .left = k < along ? along - 1 - k : -1,
                                        .span = sends ? round.send : round.recv,
-                                       .cut = slots->cut.first};
+                                       .cut = slots->cut.first,
+                                       .behind = SIZE_MAX};
 }
 
 /* Bytes [first, last) of the data of slots are next. */
@@ -593,6 +604,11 @@ bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts)
                 parts->piece = piece;
                 parts->from = from - at;
                 parts->bytes = last - from;
+                if (parts->grid->adjoin) {
+                    const size_t begin = parts->grid->before[piece->rank] + piece->from + from - at;
+                    parts->begins = begin != parts->behind;
+                    parts->behind = begin + parts->bytes;
+                }
                 return true;
             }
         }

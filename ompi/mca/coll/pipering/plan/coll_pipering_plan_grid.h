@@ -36,6 +36,8 @@ typedef struct mca_coll_pipering_grid_t {
     int lanes;            /**< ranks of the smallest group */
     int members;          /**< ranks of the largest group */
     size_t packed;        /**< bytes above which a piece is a message of its own; SIZE_MAX: none is */
+    bool adjoin;          /**< slots hold whole contributions in the order of ranks, and no piece is
+                               a message of its own */
     int blocks;           /**< of the largest share, between groups; 1: shares go whole */
     size_t block;         /**< bytes above which a share is cut into blocks */
 } mca_coll_pipering_grid_t;
@@ -79,7 +81,7 @@ typedef struct mca_coll_pipering_run_t {
 typedef struct mca_coll_pipering_parts_t {
     const mca_coll_pipering_piece_t *piece; /**< of the part */
     size_t from, bytes;                     /**< of the piece */
-    bool begins;                            /**< the part is the first one of a block */
+    bool begins; /**< the part is the first one of a block, or does not adjoin the one before */
     int since; /**< of a part that goes: rounds after which the rank has it */
     int until; /**< of one that comes: the rank passes it on in this round first, or in none before */
     bool ahead;                             /**< it is the first one of the next run */
@@ -94,11 +96,13 @@ typedef struct mca_coll_pipering_parts_t {
     int cut;                       /**< the next group that may have a share of several blocks */
     int next, end;                 /**< pieces of the slot */
     size_t at, first, last;        /**< in its share: of the next piece, and of what goes */
+    size_t behind;                 /**< of all contributions in the order of ranks: the last part */
 } mca_coll_pipering_parts_t;
 
 /**
  * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p].
- * `groups`: p, or at most the number of nodes. Pieces of up to `packed` bytes share a message. O(p).
+ * `groups`: p, or at most the number of nodes. Pieces of up to `packed` bytes share a message; all
+ * of them do where they adjoin, unless `packed` is SIZE_MAX, and one message or two are a round. O(p).
  */
 void mca_coll_pipering_grid_make(mca_coll_pipering_grid_t *grid,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,

@@ -12,7 +12,7 @@
  * Modelled time of the exchanges of coll_pipering_plan_grid.c: the step that evens out shares, then
  * round by round what the busiest node, or rank, sends.
  *
- * A share is taken for one message where it is large; all groups are taken to be like the largest
+ * A share is taken for one message where it is large, and nothing is copied where shares adjoin; all groups are taken to be like the largest
  * in the rounds inside them, which carry equal shares of all data. A group sends a block of each
  * share that is cut in every round of the last phase, and before in as many as it has more blocks;
  * each of them is answered.
@@ -166,7 +166,8 @@ static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
                                ? 1
                                : mca_coll_pipering_grid_blocks(grid, (size_t) ceil(share));
         const bool is_cut = 1 < blocks;
-        const bool large = SIZE_MAX > grid->packed && (is_cut || share > (double) grid->packed);
+        const bool large = SIZE_MAX > grid->packed && !grid->adjoin
+                           && (is_cut || share > (double) grid->packed);
         sums.all.bytes += share;
         sums.all.packed += large ? 0 : share;
         sums.all.large += large;
@@ -198,6 +199,14 @@ static sent_t sent_along(const sums_t *sums, int groups, int from, int count)
                     .bytes = sum_of(sums->bytes, groups, from, count)};
 }
 
+/* Whether a round has shares of the last groups, and goes on with those of the first. */
+static bool goes_on(const sums_t *sums, int groups, int from, int count)
+{
+    const int end = from + count;
+
+    return end > groups && sums->bytes[groups] > sums->bytes[from] && 0 < sums->bytes[end - groups];
+}
+
 /* Ranks of a node, on average; those of a group are on a node, or these are all of several. */
 static double ranks_a_node(const grid_t *grid)
 {
@@ -220,8 +229,9 @@ static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_
     for (int g = 0; g < groups; g += alike) {
         const int to = doubles ? g ^ distance : (g + distance) % groups;
         const int from = doubles ? g & -distance : (g - count + 1 + groups) % groups;
-        const sent_t sent = sent_along(sums, groups, from, count);
+        sent_t sent = sent_along(sums, groups, from, count);
         const bool across = !alone || node[g] != node[to];
+        sent.large += grid->adjoin && goes_on(sums, groups, from, count);
         if (!alone || 0 == g || node[g] != node[g - 1]) {
             node_bytes = 0;
         }
@@ -328,7 +338,7 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
 {
     const grid_t *grid = problem->grid;
     const sums_t sums = sum_up(problem);
-    const double copied = grid->lanes * sums.all.packed;
+    const double copied = grid->adjoin ? 0 : grid->lanes * sums.all.packed;
     mca_coll_pipering_work_t work = {0};
     const load_t none = {.cost = &problem->cost, .combine = problem->combine, .work = &work};
     load_t load = {.cost = &problem->cost, .work = &work};
