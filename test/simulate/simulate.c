@@ -31,6 +31,7 @@
 static const char usage[]
     = "usage: simulate --machine FILE [--collective NAME] [--ppn 1] [--arms ARM,...]\n"
       "                [--label NAME] [--dists NAME,...] [--totals BYTES,...] [--memory BYTES]\n"
+      "                [--leaf NODES]\n"
       "\n"
       "  arms    choice      what the choice of the component takes, or, if it leaves the call to\n"
       "                      the module below, SimGrid's algorithm\n"
@@ -39,12 +40,15 @@ static const char usage[]
       "          mpi         SimGrid's algorithm, which --cfg=smpi/... chooses; `label` is said\n"
       "  collective  allgatherv, allgather, reduce_scatter, reduce, allreduce (sums of ints)\n"
       "  totals  in all, with K, M: powers of 1024\n"
+      "  leaf    nodes of a leaf switch, which plans then know; 0: they know none\n"
       "  memory  from so many bytes of all ranks on, no memory is real, and no byte is checked\n";
 
 /* What there is once, of all ranks. */
 typedef struct {
     int ranks, ppn, nodes;
     int *node_of;
+    int *leaf_of; /* NULL: leaf switches are not told apart */
+    int leaves;
     mca_coll_pipering_machine_t machine;
     double near;     /* seconds of an empty message to the next node */
     size_t *bytes;   /* [ranks] what each contributes ... */
@@ -63,7 +67,7 @@ static world_t world;
 typedef struct {
     const char *machine, *collective, *arms, *label, *dists, *totals;
     double memory;
-    int ppn;
+    int ppn, leaf;
 } options_t;
 
 /* ---- memory ---- */
@@ -172,6 +176,8 @@ static mca_coll_pipering_facts_t facts_of(int rank)
                                        .me = rank,
                                        .ppn = world.ppn,
                                        .node_of = world.node_of,
+                                       .leaf_of = world.leaf_of,
+                                       .leaves = world.leaves,
                                        .load = 1,
                                        .below = MCA_COLL_PIPERING_BELOW_TUNED,
                                        .machine = &world.machine};
@@ -200,8 +206,10 @@ static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_fact
            .cost = mca_coll_pipering_cost_of(
                machine, unit * machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
            .scratch = scratch};
+    plan->by_node.leaf_of = facts->leaf_of;
     plan->time = (MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1)
                  * mca_coll_pipering_grid_time(&problem);
+    plan->by_node.leaf_of = NULL;
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     mca_coll_pipering_plan_route(plan, facts);
     simulate_give(scratch, false);
@@ -350,6 +358,7 @@ static mca_coll_pipering_below_time_t below_of(const mca_coll_pipering_plan_t *p
            .unit = plan->key.sizes.unit,
            .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
            .node_of = facts->node_of,
+           .leaf_of = facts->leaf_of,
            .cost = &cost,
            .combine = mca_coll_pipering_machine_combine(facts->machine, facts->load),
            .scratch = scratch};
@@ -513,6 +522,12 @@ static void make_world(const options_t *options)
     world.before = simulate_take((size_t) p * sizeof(size_t), false);
     world.counts = simulate_take((size_t) p * sizeof(int), false);
     world.displs = simulate_take((size_t) p * sizeof(int), false);
+    const int leaf = options->leaf * options->ppn;
+    world.leaves = 0 < leaf ? (p + leaf - 1) / leaf : 1;
+    world.leaf_of = 1 < world.leaves ? simulate_take((size_t) p * sizeof(int), false) : NULL;
+    for (int i = 0; NULL != world.leaf_of && i < p; ++i) {
+        world.leaf_of[i] = i / leaf * leaf;
+    }
     world.node_of = simulate_take((size_t) p * sizeof(int), false);
     for (int i = 0; i < p; ++i) {
         world.node_of[i] = i / world.ppn * world.ppn;
@@ -538,16 +553,18 @@ static double time_to(int other, int rank)
 
 /*
  * The latency of the machine is that between its nodes: of messages to those 1, 2, 4 .. nodes on, as
- * rounds send them, the mean.
+ * rounds send them, the mean; or to the next one and, if leaf switches are told apart, to the first
+ * one of the next switch.
  */
 static void measure_latency(int rank)
 {
+    const double alpha = world.machine.value[MCA_COLL_PIPERING_NET_ALPHA];
     double sum = 0;
     int count = 0;
 
     for (int distance = 1; distance < world.nodes; distance *= 2) {
         const double time = time_to(distance * world.ppn, rank);
-        sum += 1e6 * time - world.machine.value[MCA_COLL_PIPERING_NET_ALPHA];
+        sum += 1e6 * time - alpha;
         ++count;
         if (0 == rank && 1 == distance) {
             world.near = time;
@@ -555,6 +572,16 @@ static void measure_latency(int rank)
     }
     if (0 == rank && 0 < count) {
         world.machine.value[MCA_COLL_PIPERING_NET_LATENCY] = sum / count;
+    }
+    if (NULL != world.leaf_of) {
+        int other = 0;
+        for (; 0 == world.leaf_of[other]; ++other) {
+        }
+        const double far = time_to(other, rank);
+        if (0 == rank) {
+            world.machine.value[MCA_COLL_PIPERING_NET_LATENCY] = 1e6 * world.near - alpha;
+            world.machine.value[MCA_COLL_PIPERING_NET_FAR] = 1e6 * far - alpha;
+        }
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -575,6 +602,8 @@ static bool take_option(options_t *options, const char *name, const char *value)
     }
     if (0 == strcmp(name, "--ppn")) {
         options->ppn = atoi(value);
+    } else if (0 == strcmp(name, "--leaf")) {
+        options->leaf = atoi(value);
     } else if (0 == strcmp(name, "--memory")) {
         options->memory = (double) size_of(value);
     } else {

@@ -40,7 +40,7 @@ typedef struct {
     call_t call;
     mca_coll_pipering_cost_t cost;
     size_t bytes[MOST];
-    int node_of[MOST];
+    int node_of[MOST], leaf_of[MOST];
 } instance_t;
 
 static const mca_coll_pipering_cost_t plain = {
@@ -75,6 +75,7 @@ static time_of_t ask(instance_t *in)
 
     in->call.cost = &in->cost;
     in->call.node_of = in->node_of;
+    in->call.leaf_of = NULL == in->call.leaf_of ? NULL : in->leaf_of;
     in->call.bytes = NULL == in->call.bytes ? NULL : in->bytes;
     in->call.scratch = tap_memory(mca_coll_pipering_below_scratch(in->call.ranks));
     tap_garbage(in->call.scratch, mca_coll_pipering_below_scratch(in->call.ranks));
@@ -185,6 +186,16 @@ static void test_formulas(void)
     takes(&in, ALLREDUCE, false, m,
           2 * (half + hop(&plain.net, m / 4)) + 0.75 * combine, "halving and doubling of 1 MiB");
     takes(&in, ALLREDUCE, true, m, 2 * (all + combine), "doubling of vectors");
+    for (int r = 0; r < 4; r++) {
+        in.leaf_of[r] = r / 2 * 2;
+    }
+    in.call.leaf_of = in.leaf_of;
+    in.cost.far = 15e-6;
+    takes(&in, ALLGATHER, false, 4 * m, all + hop(&plain.net, 2 * m) + 5e-6,
+          "doubling of 4 MiB over two leaf switches");
+    in.cost.uplinks = 1;
+    takes(&in, ALLGATHER, false, 4 * m, all + hop(&plain.net, 4 * m) + 5e-6,
+          "the same with one link between them");
     pose(&in, 16, 1, false);
     takes(&in, ALLGATHERV, false, 16 * m, 15 * all, "a ring of 16");
     takes(&in, BCAST, false, m,

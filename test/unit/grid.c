@@ -780,6 +780,7 @@ static void test_schedules(void)
 
 #define ALPHA 1e-5
 #define BETA 1e-9
+#define FAR 5e-6 /* latency between leaf switches */
 
 static double scratch[3 * (MOST + 1)];
 
@@ -844,6 +845,50 @@ static void test_model(void)
     open_instance(&in, 16, 1, EMPTY);
     ok(0 == time_of(&in, 16, PACKED), "nobody has anything: 0");
     close_instance(&in);
+}
+
+/* Seconds of 16 equal contributions of 64 bytes, on 4 leaf switches of 4 nodes with so many links. */
+static double time_far(int turn, double uplinks, size_t block)
+{
+    static instance_t in;
+    int leaf_of[16];
+    uint64_t blocks[16] = {0};
+
+    open_instance(&in, 16, 1, REGULAR);
+    mca_coll_pipering_grid_problem_t problem = problem_of(&in, 16, PACKED, block);
+    for (int r = 0; r < 16; r++) {
+        leaf_of[r] = r / 4 * 4;
+    }
+    in.ring.leaf_of = leaf_of;
+    in.ring.turn = turn;
+    mca_coll_pipering_order(&in.ring, in.node_of, blocks, MCA_COLL_PIPERING_ORDER_NODES,
+                            in.scratch);
+    make_grid(&in, 16, PACKED, block);
+    problem.cost.far = FAR;
+    problem.cost.uplinks = uplinks;
+    const double time = mca_coll_pipering_grid_time(&problem);
+    close_instance(&in);
+    return time;
+}
+
+static void test_far(void)
+{
+    const double each = 64 * BETA;
+
+    ok(tap_near(time_far(0, 0, SIZE_MAX), 4 * ALPHA + 2 * FAR + 15 * each),
+       "switches in a row: two rounds of four are far");
+    ok(tap_near(time_far(1, 0, SIZE_MAX), 4 * ALPHA + 2 * FAR + 15 * each),
+       "switches in turn: two others");
+    ok(tap_near(time_far(0, 4, SIZE_MAX), time_far(0, 0, SIZE_MAX)),
+       "as many links as nodes are enough");
+    ok(tap_near(time_far(0, 2, SIZE_MAX), 4 * ALPHA + 2 * FAR + (3 + 2 * 12) * each),
+       "half as many: far rounds take twice as long, in a row the last ones");
+    ok(tap_near(time_far(1, 2, SIZE_MAX), 4 * ALPHA + 2 * FAR + (2 * 3 + 12) * each),
+       "in turn the first ones, which carry less");
+    /* skips 8 and 4, 4 nodes of a switch; 2 and 1, 2 and 1 of them: one block of 16 bytes each way */
+    ok(tap_near(time_far(0, 1, 16), time_far(0, 0, 16)
+                                        + ((3 + 3 + 1) * (1 + 3 / 4.0)) * 16 * 16 * BETA),
+       "blocks: a switch passes on what its nodes send to others");
 }
 
 /* Bytes and messages of a round: one for all packed pieces, or a run of them, one for each large one. */
@@ -964,6 +1009,7 @@ int main(void)
     test_exchange(MCA_COMMON_COLLTOOLS_RING, "ring");
     test_schedules();
     test_model();
+    test_far();
     test_simulated();
     return tap_end();
 }

@@ -396,6 +396,79 @@ static void test_deterministic(void)
     tally_ok(&names, 800, "nor on the names of the nodes");
 }
 
+/* ---- leaf switches ---- */
+
+/*
+ * Ranks in the order of leaf switches, by hand: of each switch in turn, in the order of their lowest
+ * ranks, the next `turn` nodes, or all, in the order of theirs.
+ */
+static void expect_leaves(const instance_t *in, const int *leaf_of, int turn, int *expected)
+{
+    bool placed[MOST] = {false};
+    int count = 0;
+
+    while (count < in->p) {
+        bool visited[MOST] = {false};
+        for (int r = 0; r < in->p; r++) {
+            if (visited[leaf_of[r]]) {
+                continue;
+            }
+            visited[leaf_of[r]] = true;
+            int nodes = 0;
+            for (int n = r; n < in->p && (0 == turn || nodes < turn); n++) {
+                if (placed[n] || leaf_of[n] != leaf_of[r]) {
+                    continue;
+                }
+                nodes++;
+                for (int m = n; m < in->p; m++) {
+                    if (in->node_of[m] == in->node_of[n]) {
+                        placed[m] = true;
+                        expected[count++] = m;
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void test_leaves(void)
+{
+    tap_tally_t tally = {0, 0};
+    instance_t in;
+
+    for (int i = 0; i < 3000; i++) {
+        int leaf_of[MOST], expected[MOST];
+        const int turn = tap_between(0, 4), leaves = tap_between(1, 5);
+        mca_coll_pipering_ring_t ring;
+
+        random_instance(&in, 1, 0 == i % 20 ? 100 : 16, 6);
+        for (int r = 0; r < in.p; r++) {
+            int first = 0;
+            leaf_of[r] = tap_between(0, leaves - 1) % in.p;
+            while (in.node_of[first] != in.node_of[r]) {
+                first++;
+            }
+            leaf_of[r] = leaf_of[first];
+        }
+        void *memory = tap_memory(mca_coll_pipering_ring_size(in.p));
+        void *scratch = tap_memory(mca_coll_pipering_order_scratch(in.p));
+        tap_garbage(scratch, mca_coll_pipering_order_scratch(in.p));
+        mca_coll_pipering_ring_bind(&ring, in.p, memory);
+        ring.leaf_of = leaf_of;
+        ring.turn = turn;
+        mca_coll_pipering_order(&ring, in.node_of, in.blocks, NODES, scratch);
+        expect_leaves(&in, leaf_of, turn, expected);
+        tap_try(&tally,
+                is_ring(&ring, in.p)
+                    && 0 == memcmp(expected, ring.rank, (size_t) in.p * sizeof(int)),
+                "turn %d, nodes %s, leaves %s: %s", turn, ref_show_int(in.node_of, in.p),
+                ref_show_int(leaf_of, in.p), ref_show_int(ring.rank, in.p));
+        free(scratch);
+        free(memory);
+    }
+    tally_ok(&tally, 3000, "nodes of a leaf switch in a row, or some of each in turn");
+}
+
 static void test_huge(void)
 {
     instance_t in = {.p = 12};
@@ -423,5 +496,6 @@ int main(void)
     test_large();
     test_solvable();
     test_deterministic();
+    test_leaves();
     return tap_end();
 }

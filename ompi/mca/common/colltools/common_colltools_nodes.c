@@ -18,7 +18,8 @@
  * Nodes are numbered in the order of their first report. Counting marks them with their lowest
  * rank of the communicator, so it takes no memory. Of the ranks of its own job a process knows the
  * host by PMIx; others report it, as PMIx names it to them. So a report never moves a rank that is
- * known: communicators that were set up before rest on the table.
+ * known: communicators that were set up before rest on the table. Beside its node a process has its
+ * leaf switch there. Of the ranks of a node, which should report the same, the largest number counts.
  */
 
 #include "common_colltools_nodes.h"
@@ -35,16 +36,24 @@
 #define NAME_MOST 256
 
 typedef struct {
+    int32_t node;  /* -1: not known */
+    uint32_t leaf; /* 0: not known */
+} entry_t;
+
+typedef struct {
     opal_list_item_t super;
     uint32_t id;
     uint32_t size;
-    int32_t *node; /* [size] the node of each process, -1: not known */
+    entry_t *entry; /* [size] of each process */
 } job_t;
 
 typedef struct {
     uint64_t name;
     int lowest; /* rank of the communicator whose nodes are counted, -1: none yet */
     int ranks;  /* of this communicator so far */
+    uint32_t leaf; /* by these */
+    int head;      /* the first node of its leaf switch */
+    int next;      /* of that one: the first node of another switch, -1: there is none */
 } node_t;
 
 static struct {
@@ -61,12 +70,12 @@ static struct {
 static void job_construct(job_t *job)
 {
     job->size = 0;
-    job->node = NULL;
+    job->entry = NULL;
 }
 
 static void job_destruct(job_t *job)
 {
-    free(job->node);
+    free(job->entry);
 }
 
 static OBJ_CLASS_INSTANCE(job_t, opal_list_item_t, job_construct, job_destruct);
@@ -93,6 +102,7 @@ void mca_common_colltools_nodes_open(double processors)
         table.count = table.room = 0;
         (void) gethostname(name, sizeof(name) - 1);
         table.own.name = hash_name(name);
+        table.own.leaf = 0;
         table.asked = false;
     }
     if (0 < processors) {
@@ -122,15 +132,21 @@ static job_t *find_job(uint32_t id)
     return NULL;
 }
 
-/* The node of a rank, -1: not known. *job caches the job of the rank before. */
-static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
+/* The entry of a rank; its node is -1: not known. *job caches the job of the rank before. */
+static entry_t find_entry(ompi_communicator_t *comm, int rank, job_t **job)
 {
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
 
     if (NULL == *job || name.jobid != (*job)->id) {
         *job = find_job(name.jobid);
     }
-    return NULL == *job || name.vpid >= (*job)->size ? -1 : (*job)->node[name.vpid];
+    return NULL == *job || name.vpid >= (*job)->size ? (entry_t){.node = -1}
+                                                     : (*job)->entry[name.vpid];
+}
+
+static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
+{
+    return find_entry(comm, rank, job).node;
 }
 
 /* The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. */
@@ -169,25 +185,28 @@ static job_t *ensure_job(const opal_process_name_t *name)
     }
     if (name->vpid >= job->size) {
         const uint32_t size = name->vpid + name->vpid / 2 + 1;
-        int32_t *node = realloc(job->node, size * sizeof(int32_t));
-        if (NULL == node) {
+        entry_t *entry = realloc(job->entry, size * sizeof(entry_t));
+        if (NULL == entry) {
             return NULL;
         }
-        memset(node + job->size, -1, (size - job->size) * sizeof(int32_t));
-        job->node = node;
+        for (uint32_t i = job->size; i < size; ++i) {
+            entry[i] = (entry_t){.node = -1};
+        }
+        job->entry = entry;
         job->size = size;
     }
     return job;
 }
 
-/* False: no memory. */
-static bool note(const opal_process_name_t *name, uint64_t host)
+/* `leaf`: 0, if it is not known here. False: no memory. */
+static bool note(const opal_process_name_t *name, uint64_t host, uint32_t leaf)
 {
     job_t *job = ensure_job(name);
     const int node = NULL == job ? -1 : number_node(host);
 
     if (0 <= node) {
-        job->node[name->vpid] = node;
+        entry_t *entry = &job->entry[name->vpid];
+        *entry = (entry_t){node, 0 == leaf ? entry->leaf : leaf};
     }
     return 0 <= node;
 }
@@ -198,7 +217,7 @@ int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
 
     OPAL_THREAD_LOCK(&table.lock);
-    const bool noted = note(&name, key->name);
+    const bool noted = note(&name, key->name, key->leaf);
     OPAL_THREAD_UNLOCK(&table.lock);
     return noted ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -223,6 +242,11 @@ static bool ask_host(const opal_process_name_t *name, uint64_t *hash)
     return known;
 }
 
+void mca_common_colltools_nodes_set_leaf(uint32_t leaf)
+{
+    table.own.leaf = leaf;
+}
+
 mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
 {
     OPAL_THREAD_LOCK(&table.lock);
@@ -242,7 +266,7 @@ static bool find_host(ompi_communicator_t *comm, int rank)
     uint64_t host;
 
     return name.jobid == ompi_proc_local()->super.proc_name.jobid && ask_host(&name, &host)
-           && note(&name, host);
+           && note(&name, host, 0);
 }
 
 bool mca_common_colltools_nodes_find(ompi_communicator_t *comm)
@@ -267,9 +291,12 @@ static mca_common_colltools_nodes_t mark_nodes(ompi_communicator_t *comm, int *n
     for (int i = 0; i < table.count; ++i) {
         table.nodes[i].lowest = -1;
         table.nodes[i].ranks = 0;
+        table.nodes[i].leaf = 0;
     }
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
-        node_t *node = &table.nodes[find_node(comm, r, &job)];
+        const entry_t entry = find_entry(comm, r, &job);
+        node_t *node = &table.nodes[entry.node];
+        node->leaf = entry.leaf > node->leaf ? entry.leaf : node->leaf;
         if (0 > node->lowest) {
             node->lowest = r;
             ++nodes.count;
@@ -307,4 +334,39 @@ void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of)
     OPAL_THREAD_LOCK(&table.lock);
     (void) mark_nodes(comm, node_of);
     OPAL_THREAD_UNLOCK(&table.lock);
+}
+
+/* The first node of the leaf switch of a node, among those of the communicator so far. */
+static int find_head(int node, int *first)
+{
+    int *head = first;
+
+    while (0 <= *head && table.nodes[*head].leaf != table.nodes[node].leaf) {
+        head = &table.nodes[*head].next;
+    }
+    if (0 > *head) {
+        *head = node;
+        table.nodes[node].next = -1;
+    }
+    return *head;
+}
+
+int mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *leaf_of)
+{
+    job_t *job = NULL;
+    int first = -1, leaves = 0;
+
+    OPAL_THREAD_LOCK(&table.lock);
+    (void) mark_nodes(comm, NULL);
+    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+        const int number = find_node(comm, r, &job);
+        node_t *node = &table.nodes[number];
+        if (r == node->lowest) {
+            node->head = find_head(number, &first);
+            leaves += number == node->head;
+        }
+        leaf_of[r] = table.nodes[node->head].lowest;
+    }
+    OPAL_THREAD_UNLOCK(&table.lock);
+    return leaves;
 }

@@ -12,7 +12,7 @@
  * Nodes: the node of each process, in one table for all communicators.
  *
  * A process reports its own node, the same one on all of its communicators; so ranks agree on
- * all nodes that they know. The table grows by 4 bytes for each process of each job with which
+ * all nodes that they know; so it does with its leaf switch. The table grows by 8 bytes for each process of each job with which
  * this process shares a call that wants to know the nodes.
  */
 
@@ -27,7 +27,7 @@ BEGIN_C_DECLS
 typedef struct mca_common_colltools_node_key_t {
     uint64_t name; /**< a hash of the host's name */
     float processors; /**< that processes may use, more than 0 */
-    int32_t pad;
+    uint32_t leaf;    /**< a hash of the name of its leaf switch, 0: not known */
 } mca_common_colltools_node_key_t;
 
 /** The nodes of a communicator's ranks. */
@@ -41,6 +41,9 @@ typedef struct mca_common_colltools_nodes_t {
 /** For a component, when it is opened and closed. `processors` of this node; 0: not known. */
 void mca_common_colltools_nodes_open(double processors);
 void mca_common_colltools_nodes_close(void);
+
+/** Sets the leaf switch of this process, before its first report. */
+void mca_common_colltools_nodes_set_leaf(uint32_t leaf);
 
 /** The report of this process. */
 mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void);
@@ -65,6 +68,13 @@ mca_common_colltools_nodes_count(ompi_communicator_t *comm,
 
 /** Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. O(p). */
 void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of);
+
+/**
+ * Fills leaf_of [p] with the lowest rank on the leaf switch of each rank, by what ranks have reported,
+ * all of this communicator; returns the number of these switches. Nodes of which none is known are on
+ * one. O(p + nodes x switches).
+ */
+int mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *leaf_of);
 
 END_C_DECLS
 

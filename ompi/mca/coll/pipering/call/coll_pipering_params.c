@@ -23,7 +23,7 @@
 
 mca_coll_pipering_t mca_coll_pipering;
 
-static char *backing_directory, *mesh, *machine;
+static char *backing_directory, *mesh, *switches, *machine;
 
 static const mca_common_colltools_value_t barriers[]
     = {{MCA_COLL_PIPERING_AUTO, "auto"},
@@ -76,6 +76,11 @@ static const mca_common_colltools_variable_t variables[] = {
              "many), @FILE (a line \"extents 4x4t\", then \"HOST 0 3\" for each node), cartesian "
              "(communicators with a Cartesian topology are wired like it); empty: there are "
              "switches"},
+    {.name = "switches", .kind = MCA_COMMON_COLLTOOLS_STRING, .storage = &switches,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true, .local = true,
+     .help = "Leaf switches of nodes, lines as in Slurm's topology.conf (\"SwitchName=a "
+             "Nodes=n[1-16]; SwitchName=b Nodes=n[17-32]\"), or @FILE; empty: what Slurm says "
+             "(SLURM_TOPOLOGY_ADDR)"},
     {.name = "machine", .kind = MCA_COMMON_COLLTOOLS_STRING, .storage = &machine,
      .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true, .local = true,
      .help = "File that describes links and processors, as pipering-tune writes it; must say the "
@@ -241,7 +246,7 @@ static void register_counters(mca_common_colltools_vars_t *all)
 void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
 {
     backing_directory = (char *) mca_common_colltools_default_base();
-    mesh = "";
+    mesh = switches = "";
     machine = MCA_COLL_PIPERING_SITE_MACHINE;
     for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
         if (i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) i)) {
@@ -255,6 +260,7 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
     mca_coll_pipering.directory.owner = all->owner;
     mca_coll_pipering.directory.base = NULL == backing_directory ? "" : backing_directory;
     mca_coll_pipering.process.mesh = mesh;
+    mca_coll_pipering.process.switches = NULL == switches ? "" : switches;
     mca_coll_pipering.process.machine = machine;
 }
 

@@ -72,6 +72,7 @@ static int pipering_open(void)
     mca_common_colltools_nodes_open(0 < component->process.processors
                                         ? component->process.processors
                                         : mca_coll_pipering_processors());
+    mca_coll_pipering_setup_switches(component->process.switches);
     mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     opened = true;

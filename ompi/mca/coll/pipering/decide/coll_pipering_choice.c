@@ -192,6 +192,7 @@ static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t
         .unit = plan->key.sizes.unit,
         .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
         .node_of = draft->node_of,
+        .leaf_of = draft->leaf_of,
         .cost = cost,
         .combine = draft->combine,
         .scratch = draft->problem.scratch};

@@ -66,6 +66,7 @@ typedef struct mca_coll_pipering_process_t {
     mca_coll_pipering_counters_t counters;
     mca_common_colltools_equal_t equal; /**< variables that must be equal on all ranks */
     const char *mesh; /**< what the user declares of the machine's wiring, "" or NULL: nothing */
+    const char *switches; /**< lines that name leaf switches, or @FILE; "": none */
     const char *machine; /**< the file that describes the machine, "" or NULL: none */
     double processors;   /**< that the user gives a node, 0: those that there are */
     opal_mutex_t lock;                  /**< of what follows */

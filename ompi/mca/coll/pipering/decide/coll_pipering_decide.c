@@ -71,22 +71,31 @@ static bool find_ways(mca_coll_pipering_context_t *context, const mca_coll_piper
     return NULL == ways || mca_coll_pipering_ways_wind(ways);
 }
 
-/* What plans of calls like `key` rest on, with nodes in memory that the caller frees; NULL there:
- * no memory. */
+/*
+ * What plans of calls like `key` rest on, with nodes in memory that the caller frees; NULL there:
+ * no memory. Where results depend on the order of combining, this does not depend on switches.
+ */
 static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
                                            const mca_coll_pipering_key_t *key, int **node_of)
 {
     const int p = ompi_comm_size(context->comm);
     const mca_coll_pipering_ways_t *ways = NULL;
+    const bool far = mca_coll_pipering_setup_far(context->setup) && !key->order_matters;
+    int leaves = 1;
 
-    *node_of = find_ways(context, &ways) ? malloc((size_t) p * sizeof(int)) : NULL;
+    *node_of = find_ways(context, &ways) ? malloc((far ? 2 : 1) * (size_t) p * sizeof(int)) : NULL;
     if (NULL != *node_of) {
         mca_common_colltools_nodes_fill(context->comm, *node_of);
+    }
+    if (NULL != *node_of && far) {
+        leaves = mca_common_colltools_nodes_fill_leaves(context->comm, *node_of + p);
     }
     return (mca_coll_pipering_facts_t){.ranks = p,
                                        .nodes = mca_coll_pipering_setup_nodes(context->setup),
                                        .me = ompi_comm_rank(context->comm),
                                        .node_of = *node_of,
+                                       .leaf_of = far && NULL != *node_of ? *node_of + p : NULL,
+                                       .leaves = leaves,
                                        .ppn = mca_coll_pipering_setup_ppn(context->setup),
                                        .load = mca_coll_pipering_setup_load(context->setup),
                                        .below = mca_coll_pipering_setup_below(context->setup),

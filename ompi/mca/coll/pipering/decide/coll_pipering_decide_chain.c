@@ -199,6 +199,7 @@ static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
     for (int r = 0; r < draft->ranks; ++r) {
         draft->blocks[r] = 1;
     }
+    plan->ring.leaf_of = draft->leaf_of;
     mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     return chunk;

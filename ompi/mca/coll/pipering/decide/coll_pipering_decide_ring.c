@@ -25,6 +25,7 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->blocks[r] = mca_coll_pipering_blocks(draft->sizes[r], block_size);
     }
+    plan->ring.leaf_of = draft->leaf_of;
     mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks, flags,
                             draft->order_scratch);
 }

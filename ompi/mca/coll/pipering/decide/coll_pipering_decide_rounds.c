@@ -57,6 +57,27 @@ typedef struct {
 /* Blocks are listed, a message each: what that takes should not be without end. */
 #define BLOCKS_MOST 1024
 
+/*
+ * Orders nodes for so many groups of them, unless they are. Where leaf switches share few links, nodes of all switches
+ * follow each other in turn, those of a group together: then the last rounds, which carry most, are
+ * among nodes of a switch.
+ */
+static void order_nodes(const mca_coll_pipering_draft_t *draft, int groups)
+{
+    mca_coll_pipering_ring_t *ring = &draft->plan->by_node;
+    const int together = groups < draft->nodes ? (draft->nodes + groups - 1) / groups : 1;
+    const int turn = NULL == draft->leaf_of || 0 == draft->cost.uplinks ? 0
+                     : together * draft->leaves <= draft->nodes         ? together
+                                                                        : 1;
+
+    if (NULL == ring->leaf_of || turn != ring->turn) {
+        ring->leaf_of = draft->leaf_of;
+        ring->turn = turn;
+        mca_coll_pipering_order(ring, draft->node_of, draft->blocks, MCA_COLL_PIPERING_ORDER_NODES,
+                                draft->order_scratch);
+    }
+}
+
 /* Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they lie
  * in slots of their own. */
 static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *sizes,
@@ -65,6 +86,9 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t block = shape->block < unit ? 1 : shape->block / unit;
 
+    if (NULL != draft->leaf_of) {
+        order_nodes(draft, shape->groups);
+    }
     mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, sizes, plan->before, shape->groups,
                                 reduces(draft) ? SIZE_MAX : worth_packing(draft));
     if (block < plan->largest * plan->key.sizes.unit / unit) {
@@ -203,8 +227,8 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     place_parts(draft);
-    mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
-                            MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
+    plan->by_node.leaf_of = NULL;
+    order_nodes(draft, draft->nodes);
     plan->ring = plan->by_node;
     plan->pipes = 0;
     const shape_t shape = choose_shape(draft);

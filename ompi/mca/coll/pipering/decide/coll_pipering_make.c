@@ -178,6 +178,8 @@ static mca_coll_pipering_draft_t draft_of(mca_coll_pipering_plan_t *plan,
 {
     return (mca_coll_pipering_draft_t){.plan = plan,
                                        .node_of = facts->node_of,
+                                       .leaf_of = facts->leaf_of,
+                                       .leaves = facts->leaves,
                                        .ranks = facts->ranks,
                                        .nodes = facts->nodes,
                                        .me = facts->me,
@@ -212,6 +214,7 @@ static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t
         return false;
     }
     mca_coll_pipering_choose(&draft);
+    plan->ring.leaf_of = plan->by_node.leaf_of = NULL; /* what they point at is the caller's */
     mca_coll_pipering_plan_route(plan, facts);
     plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
                    && mca_coll_pipering_can_share(&key->params,

@@ -13,8 +13,8 @@
  *
  *     join      ranks agree on whether their data representation and their variables are equal,
  *               on the machine, and on whether they see the same nodes and the same mesh
- *     place     if a rank does not know the node of another one, or sees other nodes, all report
- *               their nodes
+ *     place     if a rank does not know the node of another one, or sees other nodes, or if some are
+ *               on different leaf switches, all report their nodes and switches
  *     compare   if variables differ, all report theirs, and rank 0 names the differences
  *
  * The machine is, in this order: that of a file, if all ranks have the same; what adapters say,
@@ -35,7 +35,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_switches.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/arch.h"
@@ -54,7 +56,7 @@ typedef struct {
 
 /* The value of the join's agreement. */
 typedef struct {
-    both_t arch, variables, mesh, nodes, given, below;
+    both_t arch, variables, mesh, nodes, given, below, leaf;
     uint32_t lacks; /* 1: some rank does not know all nodes */
     float load;     /* most ranks a processor on a node */
     mca_coll_pipering_word_t word;
@@ -70,6 +72,7 @@ struct mca_coll_pipering_setup_t {
     stage_t stage;
     bool alike, equal;
     mca_common_colltools_nodes_t nodes;
+    bool far; /* ranks are on different leaf switches */
     mca_coll_pipering_machine_t stated;  /* by a file or adapters */
     mca_coll_pipering_machine_t machine; /* the same, or with the rate that streams have shown */
     mca_coll_pipering_below_t below;
@@ -117,6 +120,29 @@ static char *read_text(const char *path)
 static void refuse(const char *path, const char *said)
 {
     mca_common_colltools_show_help("help-coll-pipering.txt", "machine", path, said);
+}
+
+void mca_coll_pipering_setup_switches(const char *switches)
+{
+    char said[MCA_COLL_PIPERING_SWITCHES_SAID], host[256] = "", *text = NULL;
+    uint32_t leaf = mca_coll_pipering_switches_address(getenv("SLURM_TOPOLOGY_ADDR"),
+                                                       getenv("SLURM_TOPOLOGY_ADDR_PATTERN"));
+
+    (void) gethostname(host, sizeof(host) - 1);
+    if ('@' == switches[0]) {
+        text = read_text(switches + 1);
+        if (NULL == text) {
+            mca_common_colltools_show_help("help-coll-pipering.txt", "switches", switches,
+                                           strerror(errno));
+        }
+    }
+    const char *lines = '@' == switches[0] ? text : switches;
+    if (NULL != lines && '\0' != *lines
+        && !mca_coll_pipering_switches_find(lines, host, &leaf, said)) {
+        mca_common_colltools_show_help("help-coll-pipering.txt", "switches", switches, said);
+    }
+    mca_common_colltools_nodes_set_leaf(leaf);
+    free(text);
 }
 
 /* The machine of a file; false: it says nothing, or nothing that can be used. */
@@ -196,6 +222,7 @@ static void merge_join(void *value, const void *other)
     widen(&mine->nodes, its->nodes);
     widen(&mine->given, its->given);
     widen(&mine->below, its->below);
+    widen(&mine->leaf, its->leaf);
     mine->lacks |= its->lacks;
     mine->load = fmaxf(mine->load, its->load);
     mca_coll_pipering_word_merge(&mine->word, &its->word);
@@ -233,6 +260,7 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
                             .mesh = both(mca_coll_pipering_ways_hash(setup->ways)),
                             .nodes = both(setup->nodes.hash),
                             .below = both((uint32_t) setup->context->below),
+                            .leaf = both(mca_common_colltools_nodes_mine().leaf),
                             .lacks = !known,
                             .load = (float) setup->nodes.load};
     OPAL_THREAD_LOCK(&process->lock);
@@ -370,6 +398,7 @@ static void end_join(mca_coll_pipering_setup_t *setup)
 
     setup->alike = are_equal(join.arch);
     setup->equal = are_equal(join.variables);
+    setup->far = !are_equal(join.leaf);
     if (setup->equal && !are_equal(join.given)) {
         complain(setup, "machine-unlike");
         setup->equal = false;
@@ -387,7 +416,7 @@ static void end_join(mca_coll_pipering_setup_t *setup)
         be_ready(setup);
     } else if (!setup->equal) {
         begin_compare(setup);
-    } else if (0 != join.lacks || !are_equal(join.nodes)) {
+    } else if (0 != join.lacks || !are_equal(join.nodes) || setup->far) {
         begin_place(setup);
     } else {
         be_ready(setup);
@@ -482,6 +511,11 @@ mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering
     return !setup->alike   ? MCA_COLL_PIPERING_FALLBACK_UNLIKE
            : !setup->equal ? MCA_COLL_PIPERING_FALLBACK_UNEQUAL
                            : MCA_COLL_PIPERING_TAKEN;
+}
+
+bool mca_coll_pipering_setup_far(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->far;
 }
 
 int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)

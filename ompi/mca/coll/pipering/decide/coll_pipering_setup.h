@@ -35,6 +35,12 @@ BEGIN_C_DECLS
 typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
 
 /**
+ * Once a process, before it sets up a communicator: finds the leaf switch of its node, by lines or
+ * @FILE ("": none) that name it, or as Slurm says.
+ */
+void mca_coll_pipering_setup_switches(const char *switches);
+
+/**
  * Asks the system what the setup of a communicator will want to know, ahead of its first call. O(p)
  * look-ups in what PMIx knows; nothing is sent.
  */
@@ -56,6 +62,9 @@ int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup);
 
 /** TAKEN, or why no call can be served on this communicator: its ranks differ. */
 mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering_setup_t *setup);
+
+/** Whether ranks are on different leaf switches; then each knows those of all of them. */
+bool mca_coll_pipering_setup_far(const mca_coll_pipering_setup_t *setup);
 
 /** How many nodes there are. */
 int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);

@@ -69,7 +69,7 @@ typedef struct {
     const link_t *links[2]; /* between nodes, inside */
     double *now, *before;   /* [ranks] seconds, and those before a round */
     const double *from;     /* where ranks start: one of these */
-    double *out, *in;       /* [2 ranks] when ports are free: those of nodes, of ranks */
+    double *out, *in;       /* [3 ranks] when ports are free: those of nodes, of ranks, of switches */
     double *sums;           /* [ranks + 1] of contributions, or of parts of the vector */
     tally_t tally;
 } run_t;
@@ -89,7 +89,7 @@ enum {
 
 size_t mca_coll_pipering_below_scratch(int ranks)
 {
-    return (7 * (size_t) ranks + 1) * sizeof(double);
+    return (9 * (size_t) ranks + 1) * sizeof(double);
 }
 
 /* The largest power of two up to so many. */
@@ -124,6 +124,14 @@ static int port_of(const run_t *run, int rank, bool inside)
     return inside ? run->ranks + rank : NULL != node_of ? node_of[rank] : rank;
 }
 
+/* Whether two ranks are on nodes of different leaf switches. */
+static bool is_far(const run_t *run, int from, int to)
+{
+    const int *leaf_of = NULL == run->call->node_of ? NULL : run->call->leaf_of;
+
+    return NULL != leaf_of && leaf_of[from] != leaf_of[to];
+}
+
 static double wire(const link_t *link, double messages, double bytes)
 {
     return mca_coll_pipering_wire_bytes(link, messages, bytes) * link->beta;
@@ -144,6 +152,29 @@ static void count(run_t *run, const link_t *link, double messages, double bytes,
                        + bytes * (link->copy + (combines ? run->call->combine : 0));
 }
 
+/*
+ * Seconds by which the switches of two ranks delay a message that would be sent then: their links to
+ * others carry several messages at a time, and a message is behind those that fill them.
+ */
+static double detour(run_t *run, int from, int to, double begun, double sent, double bytes)
+{
+    const mca_coll_pipering_cost_t *cost = run->call->cost;
+    double passed = sent;
+
+    if (!is_far(run, from, to)) {
+        return 0;
+    }
+    if (0 < cost->uplinks) {
+        double *out = &run->out[2 * run->ranks + run->call->leaf_of[from]];
+        double *in = &run->in[2 * run->ranks + run->call->leaf_of[to]];
+        const double share = wire(&cost->net, 1, bytes) / cost->uplinks;
+        *out = fmax(*out, begun) + share;
+        *in = fmax(*in, begun) + share;
+        passed = fmax(passed, fmax(*out, *in));
+    }
+    return passed - sent + cost->far - cost->net.latency;
+}
+
 /* A message; its receiver combines it. */
 static void send(run_t *run, int sender, int receiver, double bytes, bool combines)
 {
@@ -156,7 +187,8 @@ static void send(run_t *run, int sender, int receiver, double bytes, bool combin
     const double begun = run->from[from] + link->alpha, taken = run->from[to] + link->alpha;
     const double both = run->from == run->now ? 1 : mca_coll_pipering_both_ways(link, bytes);
     const double sent = fmax(begun, fmax(*out, *in)) + both * wire(link, 1, bytes);
-    const double came = fmax(sent + landing(run, link, bytes, false), taken)
+    const double late = detour(run, from, to, begun, sent, bytes);
+    const double came = fmax(sent + late + landing(run, link, bytes, false), taken)
                         + (combines ? bytes * run->call->combine : 0);
 
     *out = *in = sent;
@@ -687,8 +719,8 @@ static tally_t play(const call_t *call, int number)
                  .before = memory + p,
                  .from = memory,
                  .out = memory + 2 * p,
-                 .in = memory + 4 * p,
-                 .sums = memory + 6 * p,
+                 .in = memory + 5 * p,
+                 .sums = memory + 8 * p,
                  .tally = {.algorithm = algorithm->name}};
     const double unit = (double) call->unit, part = ceil(run.bytes / unit / call->ranks) * unit;
     const size_t *blocks = ALLGATHERV == call->collective || REDUCE_SCATTER == call->collective

@@ -49,6 +49,7 @@ typedef struct mca_coll_pipering_below_call_t {
     const size_t *bytes; /**< [ranks] contributions of a gather, or parts of a result in units;
                               NULL: equal ones, or a vector */
     const int *node_of;  /**< [ranks] lowest rank on the node of each rank */
+    const int *leaf_of;  /**< [ranks] lowest rank on the leaf switch of each; NULL: not known */
     const mca_coll_pipering_cost_t *cost;
     double combine; /**< seconds a byte */
     void *scratch;  /**< mca_coll_pipering_below_scratch(ranks) bytes, aligned for a double */

@@ -56,6 +56,9 @@ typedef struct mca_coll_pipering_link_cost_t {
 typedef struct mca_coll_pipering_cost_t {
     mca_coll_pipering_link_cost_t net;   /**< of a link between nodes */
     mca_coll_pipering_link_cost_t local; /**< of a link inside a node */
+    double far;     /**< the latency of a link between nodes of different leaf switches */
+    double uplinks; /**< of such a switch, together as fast as so many links of nodes; 0: as all of
+                         its nodes' */
     double crowd; /**< ranks that share a processor, where all are at work; up to 1: none do */
 } mca_coll_pipering_cost_t;
 

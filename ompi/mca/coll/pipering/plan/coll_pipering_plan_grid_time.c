@@ -37,6 +37,9 @@ typedef struct {
 typedef struct {
     const mca_coll_pipering_cost_t *cost;
     burst_t net, local;
+    bool far;      /* one of them is between leaf switches */
+    double *leaf;  /* [p] bytes that leave each leaf switch, by its rank in leaf_of; NULL: not known */
+    double leaves; /* the most of these */
     double combine;                 /* seconds a byte that comes in, 0: it is not combined */
     double combining;               /* seconds of the busiest rank for that */
     mca_coll_pipering_work_t *work; /* of all rounds so far */
@@ -56,6 +59,7 @@ typedef struct {
  */
 typedef struct {
     double *bytes, *packed, *large;
+    double *leaf; /* [p] room for what leaves leaf switches */
     double largest; /* of those */
     sent_t all, last, before;
 } sums_t;
@@ -67,9 +71,39 @@ static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_
 
 static double load_time(const load_t *load)
 {
-    return fmax(burst_time(&load->cost->net, &load->net),
-                burst_time(&load->cost->local, &load->local))
+    mca_coll_pipering_link_cost_t net = load->cost->net;
+    burst_t burst = load->net;
+
+    net.latency = load->far ? load->cost->far : net.latency;
+    if (0 < load->cost->uplinks) {
+        burst.bytes = fmax(burst.bytes, load->leaves / load->cost->uplinks);
+    }
+    return fmax(burst_time(&net, &burst), burst_time(&load->cost->local, &load->local))
            + load->combining;
+}
+
+/* A load without messages. */
+static load_t no_load(const load_t *none, int ranks)
+{
+    for (int r = 0; NULL != none->leaf && r < ranks; ++r) {
+        none->leaf[r] = 0;
+    }
+    return *none;
+}
+
+/* Bytes go from rank to rank, which are at these positions of the ring. */
+static void add_far(load_t *load, const mca_coll_pipering_ring_t *ring, int from, int to,
+                    double bytes)
+{
+    if (NULL == load->leaf || 0 == bytes) {
+        return;
+    }
+    const int leaf = ring->leaf_of[ring->rank[from]];
+    if (leaf != ring->leaf_of[ring->rank[to]]) {
+        load->far = true;
+        load->leaf[leaf] += bytes;
+        load->leaves = fmax(load->leaves, load->leaf[leaf]);
+    }
 }
 
 /* Adds what `ranks` ranks send alike; `busiest`: bytes of the node, or rank, that they are on. */
@@ -115,7 +149,8 @@ static const sent_t *add_message(account_t *account, int who, double bytes)
  */
 static void add_evening(const grid_t *grid, int group, load_t *load)
 {
-    const int *node = grid->ring->node + mca_coll_pipering_grid_first(grid, group);
+    const int first = mca_coll_pipering_grid_first(grid, group);
+    const int *node = grid->ring->node + first;
     account_t sender = {.who = -1}, receiver = sender, node_out = sender, node_in = sender;
     mca_coll_pipering_grid_walk_t walk = mca_coll_pipering_grid_walk(grid, group, 0);
 
@@ -134,6 +169,7 @@ static void add_evening(const grid_t *grid, int group, load_t *load)
         add_sent(load, across, 1, &one, busiest);
         burst_t *burst = across ? &load->net : &load->local;
         burst->messages = fmax(burst->messages, fmax(out->large, in->large));
+        add_far(load, grid->ring, first + walk.member, first + walk.lane, bytes);
     }
 }
 
@@ -159,6 +195,7 @@ static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
 
     sums.packed = sums.bytes + grid->groups + 1;
     sums.large = sums.packed + grid->groups + 1;
+    sums.leaf = sums.large + grid->groups + 1;
     sums.bytes[0] = sums.packed[0] = sums.large[0] = 0;
     for (int g = 0; g < grid->groups; ++g) {
         const double share = (double) mca_coll_pipering_grid_bytes(grid, g) / grid->lanes;
@@ -223,7 +260,7 @@ static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_
     const int count = distance < groups - distance ? distance : groups - distance;
     const bool doubles = 0 == (groups & (groups - 1)), alone = groups > grid->ring->nodes;
     const double together = fmin(grid->lanes, ranks_a_node(grid));
-    const int alike = doubles && !alone ? distance : 1;
+    const int alike = doubles && !alone && NULL == load->leaf ? distance : 1;
     double node_bytes = 0;
 
     for (int g = 0; g < groups; g += alike) {
@@ -237,6 +274,8 @@ static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_
         }
         node_bytes += across ? together * sent.bytes : 0;
         add_sent(load, across, grid->lanes * alike, &sent, across ? node_bytes : sent.bytes);
+        add_far(load, grid->ring, mca_coll_pipering_grid_first(grid, g),
+                mca_coll_pipering_grid_first(grid, to), grid->lanes * sent.bytes);
     }
 }
 
@@ -245,7 +284,7 @@ static double time_whole(const grid_t *grid, const sums_t *sums, const load_t *n
     double time = 0;
 
     for (int k = 0; 1 << k < grid->groups; ++k) {
-        load_t load = *none;
+        load_t load = no_load(none, grid->ring->size);
         add_round_along(grid, sums, k, &load);
         time += load_time(&load);
     }
@@ -260,12 +299,21 @@ static double time_whole(const grid_t *grid, const sums_t *sums, const load_t *n
  */
 #define MIXED 1.125
 
-/* Seconds of so many rounds in which all groups, whole nodes, send as much. */
-static double time_alike(const grid_t *grid, double rounds, const sent_t *sent, const load_t *none)
+/*
+ * Seconds of so many rounds in which all groups, whole nodes, send as much, to those that are so far
+ * behind them along the ring.
+ */
+static double time_alike(const grid_t *grid, double rounds, int skip, const sent_t *sent,
+                         const load_t *none)
 {
     const double mixed = 1 < none->cost->net.both ? MIXED : 1;
-    load_t load = *none;
+    load_t load = no_load(none, grid->ring->size);
 
+    for (int g = 0; NULL != load.leaf && g < grid->groups; ++g) {
+        add_far(&load, grid->ring, mca_coll_pipering_grid_first(grid, g),
+                mca_coll_pipering_grid_first(grid, (g + skip) % grid->groups),
+                grid->lanes * sent->bytes);
+    }
     add_sent(&load, true, rounds * grid->groups * grid->lanes, sent,
              fmin(grid->lanes, ranks_a_node(grid)) * sent->bytes);
     return mixed * rounds * load_time(&load);
@@ -278,9 +326,13 @@ static double time_alike(const grid_t *grid, double rounds, const sent_t *sent, 
 static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *none)
 {
     const int groups = grid->groups, phase = mca_coll_pipering_circulant_rounds(groups);
-    double time = time_alike(grid, grid->blocks - 1, &sums->before, none);
+    const double before = (double) (grid->blocks - 1) / phase; /* rounds by each skip */
+    double time = NULL == none->leaf
+                      ? time_alike(grid, grid->blocks - 1, 1, &sums->before, none)
+                      : 0;
 
     for (int k = 0; k < phase; ++k) {
+        const int skip = mca_coll_pipering_circulant_skip(groups, k);
         const double part = (double) (mca_coll_pipering_circulant_skip(groups, k + 1)
                                       - mca_coll_pipering_circulant_skip(groups, k))
                             / groups;
@@ -289,7 +341,8 @@ static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *
         sent.packed += part * sums->packed[groups];
         sent.large += part * sums->large[groups];
         sent.bytes += part * sums->bytes[groups] + fmax(0, above);
-        time += time_alike(grid, 1, &sent, none);
+        time += time_alike(grid, 1, skip, &sent, none);
+        time += NULL == none->leaf ? 0 : time_alike(grid, before, skip, &sums->before, none);
     }
     return time;
 }
@@ -313,6 +366,21 @@ static double count_across(const grid_t *grid, int distance)
     return fmin(distance, ranks);
 }
 
+/* All ranks send as much to others of their groups. */
+static void add_far_inside(const grid_t *grid, int distance, double bytes, load_t *load)
+{
+    const bool doubles = 0 == (grid->members & (grid->members - 1));
+
+    for (int g = 0; NULL != load->leaf && g < grid->groups; ++g) {
+        const int first = mca_coll_pipering_grid_first(grid, g);
+        const int size = mca_coll_pipering_grid_first(grid, g + 1) - first;
+        for (int i = 0; i < size; ++i) {
+            const int to = doubles ? i ^ distance : (i + distance) % size;
+            add_far(load, grid->ring, first + i, first + (to < size ? to : i), bytes);
+        }
+    }
+}
+
 static void add_round_inside(const grid_t *grid, const sums_t *sums, int k, load_t *load)
 {
     const int members = grid->members, distance = 1 << k;
@@ -326,6 +394,7 @@ static void add_round_inside(const grid_t *grid, const sums_t *sums, int k, load
 
     if (0 < across) {
         add_sent(load, true, outside, &sent, across * sent.bytes);
+        add_far_inside(grid, distance, sent.bytes, load);
     }
     if (outside < all) {
         add_sent(load, false, all - outside, &sent, sent.bytes);
@@ -340,8 +409,13 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     const sums_t sums = sum_up(problem);
     const double copied = grid->adjoin ? 0 : grid->lanes * sums.all.packed;
     mca_coll_pipering_work_t work = {0};
-    const load_t none = {.cost = &problem->cost, .combine = problem->combine, .work = &work};
-    load_t load = {.cost = &problem->cost, .work = &work};
+    const load_t none = {.cost = &problem->cost,
+                         .leaf = NULL == grid->ring->leaf_of ? NULL : sums.leaf,
+                         .combine = problem->combine,
+                         .work = &work};
+    load_t load = no_load(&none, grid->ring->size);
+
+    load.combine = 0;
 
     for (int g = 0; 1 < grid->members && g < grid->groups; ++g) {
         add_evening(grid, g, &load);
@@ -350,7 +424,7 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     work.combining += grid->ring->size * 2 * problem->copy * copied;
     time += 1 < grid->blocks ? time_blocks(grid, &sums, &none) : time_whole(grid, &sums, &none);
     for (int k = 0; 1 << k < grid->members; ++k) {
-        load = none;
+        load = no_load(&none, grid->ring->size);
         add_round_inside(grid, &sums, k, &load);
         time += load_time(&load);
     }

@@ -85,6 +85,8 @@ void mca_coll_pipering_ring_bind(mca_coll_pipering_ring_t *ring, int p, void *me
     ring->position = ints + p;
     ring->node = ints + 2 * (size_t) p;
     ring->first = ints + 3 * (size_t) p;
+    ring->leaf_of = NULL;
+    ring->turn = 0;
 }
 
 size_t mca_coll_pipering_order_scratch(int p)
@@ -114,8 +116,54 @@ static void workspace_bind(workspace_t *w, int p, void *scratch)
     w->used = (bool *) (ints + 8 * n);
 }
 
-/* Numbers the nodes by their lowest rank and lists their ranks in rank order. */
-static void sort_by_node(workspace_t *w, const int *node_of, bool together)
+/*
+ * Numbers nodes by their leaf switches: all of a switch in a row, or `turn` of each of them in turn.
+ * The first pass sorts them by switch.
+ */
+static void sort_by_leaf(workspace_t *w, const int *leaf_of, int turn)
+{
+    int *leaf = w->adds, *list = w->next, *end = w->best, *number = w->trial;
+    int nodes = 0, leaves = 0, placed = 0;
+
+    for (int r = 0; r < w->p; ++r) {
+        number[r] = -1;
+    }
+    for (int r = 0; r < w->p; ++r) {
+        if (w->node[r] < nodes) {
+            continue;
+        }
+        if (0 > number[leaf_of[r]]) {
+            end[leaves] = 0;
+            number[leaf_of[r]] = leaves++;
+        }
+        leaf[nodes] = number[leaf_of[r]];
+        ++end[leaf[nodes++]];
+    }
+    for (int i = 1; i < leaves; ++i) {
+        end[i] += end[i - 1];
+    }
+    for (int j = nodes - 1; 0 <= j; --j) {
+        list[--end[leaf[j]]] = j; /* so that `end` is the first one */
+    }
+    for (int from = 0; placed < nodes; from += 0 == turn ? nodes : turn) {
+        for (int i = 0; i < leaves; ++i) {
+            const int behind = i + 1 < leaves ? end[i + 1] : nodes;
+            for (int k = end[i] + from; k < behind && (0 == turn || k < end[i] + from + turn); ++k) {
+                number[list[k]] = placed++;
+            }
+        }
+    }
+    for (int r = 0; r < w->p; ++r) {
+        w->node[r] = number[w->node[r]];
+    }
+}
+
+/*
+ * Numbers the nodes by their lowest rank, or by their leaf switches, and lists their ranks in rank
+ * order.
+ */
+static void sort_by_node(workspace_t *w, const mca_coll_pipering_ring_t *ring, const int *node_of,
+                         bool together)
 {
     int *number = w->trial, *fill = w->best;
 
@@ -131,6 +179,11 @@ static void sort_by_node(workspace_t *w, const int *node_of, bool together)
             number[name] = w->nodes++;
         }
         w->node[r] = number[name];
+    }
+    if (NULL != ring->leaf_of) {
+        sort_by_leaf(w, ring->leaf_of, ring->turn);
+    }
+    for (int r = 0; r < w->p; ++r) {
         ++w->first[w->node[r] + 1];
     }
     for (int j = 0; j < w->nodes; ++j) {
@@ -431,7 +484,7 @@ void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
 
     workspace_bind(&w, ring->size, scratch);
     w.blocks = blocks;
-    sort_by_node(&w, node_of, 0 != (flags & MCA_COLL_PIPERING_ORDER_NODES));
+    sort_by_node(&w, ring, node_of, 0 != (flags & MCA_COLL_PIPERING_ORDER_NODES));
     if (0 != (flags & MCA_COLL_PIPERING_ORDER_EMPTIES)) {
         place_empties(&w);
     }

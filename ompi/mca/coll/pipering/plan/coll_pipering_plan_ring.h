@@ -32,6 +32,8 @@ typedef struct mca_coll_pipering_ring_t {
     int *position; /**< [size] the position of a rank */
     int *node;     /**< [size] the node (0..nodes-1, along the ring) of a position */
     int *first;    /**< [size + 1] the first position of a node; first[nodes] is size */
+    const int *leaf_of; /**< [size] any rank of each rank's leaf switch; NULL: not known. Borrowed */
+    int turn;      /**< nodes of a leaf switch after which one of the next follows; 0: all of it */
 } mca_coll_pipering_ring_t;
 
 /* ---- rounds (coll_pipering_plan_rounds.c) ---- */
@@ -72,7 +74,7 @@ int64_t mca_coll_pipering_least_excess(const uint64_t *blocks, int p);
 /** Bytes of memory for the arrays of a ring of p ranks (mca_coll_pipering_ring_bind). */
 size_t mca_coll_pipering_ring_size(int p);
 
-/** Lays the arrays of `ring` into `memory` of mca_coll_pipering_ring_size(p) bytes. */
+/** Lays the arrays of `ring` into `memory` of mca_coll_pipering_ring_size(p) bytes; no switches. */
 void mca_coll_pipering_ring_bind(mca_coll_pipering_ring_t *ring, int p, void *memory);
 
 /** Bytes of scratch memory for mca_coll_pipering_order. */
@@ -82,7 +84,8 @@ size_t mca_coll_pipering_order_scratch(int p);
  * Fills a bound ring. `node_of` [p] identifies the node of each rank (any integers
  * in 0..p-1, equal for ranks of one node), `blocks` [p] is by rank.
  * Without ORDER_NODES every rank counts as a node of its own. Without
- * ORDER_EMPTIES nodes are in the order of their lowest ranks, and the ranks of a node
+ * ORDER_EMPTIES nodes are in the order of their lowest ranks, or, with leaf switches, of those of
+ * these and `turn` at a time from each, and the ranks of a node
  * in rank order. With ORDER_EMPTIES M is the least possible with the ranks of a node
  * together, found exactly for small rings and by a bounded search otherwise; and the
  * last rank of a node with data is non-empty where that costs no round.
