@@ -60,10 +60,7 @@ static char *in_buffer(const rounds_t *rounds, int i)
 /* Where a piece is sent from, and received. */
 static char *place_of(const rounds_t *rounds, int i)
 {
-    if (rounds->call->plan->grid.adjoin) {
-        return in_buffer(rounds, i);
-    }
-    if (!is_large(rounds, i)) {
+    if (!is_large(rounds, i) && !rounds->call->plan->grid.adjoin) {
         return rounds->area + piece_at(rounds, i)->offset;
     }
     return is_own(rounds, i) ? (char *) rounds->call->send + piece_at(rounds, i)->from
@@ -87,7 +84,7 @@ static void put_own(const rounds_t *rounds)
 
     for (int i = rounds->slots->first[own.first];
          i < rounds->slots->first[own.first + own.count]; ++i) {
-        if (is_own(rounds, i) && !is_large(rounds, i)) {
+        if (is_own(rounds, i) && !is_large(rounds, i) && !rounds->call->plan->grid.adjoin) {
             copy(rounds, place_of(rounds, i), rounds->call->send + piece_at(rounds, i)->from,
                  piece_at(rounds, i)->bytes);
         }
@@ -124,18 +121,21 @@ static void post_round(rounds_t *rounds, int k, bool send, int peer)
     const mca_coll_pipering_parts_t all = mca_coll_pipering_grid_parts(
         &rounds->call->plan->grid, rounds->slots, rounds->call->rank, k, send);
     list_t *list = send ? &rounds->sends : &rounds->receives;
+    const bool adjoin = rounds->call->plan->grid.adjoin;
     mca_coll_pipering_parts_t parts = all;
     char *packed = NULL;
     size_t bytes = 0;
+    int pieces = 0, first = 0;
 
     while (mca_coll_pipering_parts_next(&parts)) {
-        const int i = (int) (parts.piece - rounds->slots->piece);
         if (!parts.piece->large) {
             if (parts.begins && 0 < bytes) {
                 post(list, send, packed, bytes, peer);
                 bytes = 0;
+                pieces = 0;
             }
-            packed = 0 == bytes ? place_of(rounds, i) + parts.from : packed;
+            first = 0 == pieces++ ? (int) (parts.piece - rounds->slots->piece) : first;
+            packed = adjoin && 1 < pieces ? in_buffer(rounds, first) : place_of(rounds, first);
             bytes += parts.bytes;
         }
     }

@@ -58,9 +58,9 @@ typedef struct {
 #define BLOCKS_MOST 1024
 
 /*
- * Orders nodes for so many groups of them, unless they are. Where leaf switches share few links, nodes of all switches
- * follow each other in turn, those of a group together: then the last rounds, which carry most, are
- * among nodes of a switch.
+ * Orders nodes for so many groups of them, unless they are. Where leaf switches share few links,
+ * nodes of all switches follow each other in turn, those of a group together: then the last rounds,
+ * which carry most, are among nodes of a switch.
  */
 static void order_nodes(const mca_coll_pipering_draft_t *draft, int groups)
 {

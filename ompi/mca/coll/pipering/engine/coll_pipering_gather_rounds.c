@@ -71,10 +71,7 @@ static char *place_of(const rounds_t *rounds, int i)
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
     const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
 
-    if (rounds->direct) {
-        return in_buffer(args->recv, piece->rank) + piece->from;
-    }
-    if (!piece->large) {
+    if (!piece->large && !rounds->direct) {
         return rounds->area + piece->offset;
     }
     if (is_own(rounds, i)) {
@@ -178,10 +175,9 @@ static int put_own(rounds_t *rounds)
 
     for (int i = first_of(rounds, own); i < behind(rounds, own); ++i) {
         const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
-        const char *from = rounds->own + piece->from;
-        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !piece->large && from != place_of(rounds, i)) {
-            rc = mca_common_colltools_copy(place_of(rounds, i), from, piece->bytes,
-                                           rounds->on_device);
+        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !piece->large && !rounds->direct) {
+            rc = mca_common_colltools_copy(place_of(rounds, i), rounds->own + piece->from,
+                                           piece->bytes, rounds->on_device);
             rounds->super.traffic.bytes_copied += piece->bytes;
         }
     }
@@ -274,9 +270,35 @@ static int deliver(void *context, int first, int last)
 
 /* ---- listing ---- */
 
-static char *place_of_part(const rounds_t *rounds, const mca_coll_pipering_parts_t *parts)
+static int piece_of(const rounds_t *rounds, const mca_coll_pipering_parts_t *parts)
 {
-    return place_of(rounds, (int) (parts->piece - rounds->args.slots->piece)) + parts->from;
+    return (int) (parts->piece - rounds->args.slots->piece);
+}
+
+/* Pieces in a row that are a message: none yet, or the first of them, and all their bytes. */
+typedef struct {
+    int first, pieces;
+    size_t bytes;
+} run_t;
+
+/*
+ * Lists a message of pieces in a row. From the user's buffer the rank's own contribution goes along with
+ * others after the first step, which brings it there.
+ */
+static void list_run(const rounds_t *rounds, mca_common_colltools_messages_t *list, run_t *run,
+                     int peer, mca_common_colltools_needs_t needs)
+{
+    const mca_coll_pipering_piece_t *piece = piece_at(rounds, run->first);
+    const bool together = rounds->direct && 1 < run->pieces;
+
+    if (0 < run->bytes) {
+        needs.steps = together ? 1 : needs.steps;
+        mca_common_colltools_schedule_bytes(list,
+                                            together ? in_buffer(rounds->args.recv, piece->rank)
+                                                     : place_of(rounds, run->first),
+                                            run->bytes, peer, needs);
+    }
+    *run = (run_t){0};
 }
 
 /*
@@ -288,31 +310,28 @@ static size_t list_messages(const rounds_t *rounds, mca_common_colltools_message
                             mca_common_colltools_needs_t needs)
 {
     mca_coll_pipering_parts_t parts = *all;
-    char *packed = NULL;
-    size_t bytes = 0, sum = 0;
+    run_t run = {0};
+    size_t bytes = 0;
 
     while (mca_coll_pipering_parts_next(&parts)) {
         if (!parts.piece->large) {
-            if (parts.begins && 0 < bytes) {
-                mca_common_colltools_schedule_bytes(list, packed, bytes, peer, needs);
-                bytes = 0;
+            if (parts.begins) {
+                list_run(rounds, list, &run, peer, needs);
             }
-            packed = 0 == bytes ? place_of_part(rounds, &parts) : packed;
-            bytes += parts.bytes;
-            sum += parts.bytes;
+            run.first = 0 == run.pieces++ ? piece_of(rounds, &parts) : run.first;
+            run.bytes += parts.bytes;
         }
+        bytes += parts.bytes;
     }
-    if (0 < bytes) {
-        mca_common_colltools_schedule_bytes(list, packed, bytes, peer, needs);
-    }
+    list_run(rounds, list, &run, peer, needs);
     for (parts = *all; mca_coll_pipering_parts_next(&parts);) {
         if (parts.piece->large) {
-            mca_common_colltools_schedule_bytes(list, place_of_part(rounds, &parts), parts.bytes,
-                                                peer, needs);
-            sum += parts.bytes;
+            mca_common_colltools_schedule_bytes(
+                list, place_of(rounds, piece_of(rounds, &parts)) + parts.from, parts.bytes, peer,
+                needs);
         }
     }
-    return sum;
+    return bytes;
 }
 
 /* Rounds after which a rank has all that it sends in a round. */

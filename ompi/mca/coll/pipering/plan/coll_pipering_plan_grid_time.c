@@ -12,10 +12,11 @@
  * Modelled time of the exchanges of coll_pipering_plan_grid.c: the step that evens out shares, then
  * round by round what the busiest node, or rank, sends.
  *
- * A share is taken for one message where it is large, and nothing is copied where shares adjoin; all groups are taken to be like the largest
- * in the rounds inside them, which carry equal shares of all data. A group sends a block of each
- * share that is cut in every round of the last phase, and before in as many as it has more blocks;
- * each of them is answered.
+ * A share is taken for one message where it is large, and nothing is copied where shares adjoin. All
+ * groups are taken to be like the largest in the rounds inside them, which carry equal shares of all
+ * data. A group sends a block of each share that is cut in every round of the last phase, and before
+ * in as many as it has more blocks; each of them is answered. Where leaf switches are known, a round
+ * takes as long as a far message, and as what leaves the busiest switch by its links.
  */
 
 #include "coll_pipering_plan_circulant.h"
