@@ -246,7 +246,8 @@ static void register_counters(mca_common_colltools_vars_t *all)
 void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
 {
     backing_directory = (char *) mca_common_colltools_default_base();
-    mesh = switches = "";
+    mesh = "";
+    switches = "";
     machine = MCA_COLL_PIPERING_SITE_MACHINE;
     for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
         if (i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) i)) {
