@@ -411,8 +411,9 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     const sums_t sums = sum_up(problem);
     const double copied = grid->adjoin ? 0 : grid->lanes * sums.all.packed;
     mca_coll_pipering_work_t work = {0};
+    const bool differ = problem->cost.far > problem->cost.net.latency || 0 < problem->cost.uplinks;
     const load_t none = {.cost = &problem->cost,
-                         .leaf = NULL == grid->ring->leaf_of ? NULL : sums.leaf,
+                         .leaf = NULL == grid->ring->leaf_of || !differ ? NULL : sums.leaf,
                          .combine = problem->combine,
                          .work = &work};
     load_t load = no_load(&none, grid->ring->size);
