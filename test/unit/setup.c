@@ -37,6 +37,7 @@ typedef struct rank_t {
     int noted;  /* nodes that it has been told */
     double load;
     uint32_t variables;
+    uint32_t leaf; /* of its switch */
 } rank_t;
 
 static rank_t ranks[MOST];
@@ -107,13 +108,19 @@ mca_common_colltools_nodes_count(ompi_communicator_t *comm,
 
 mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
 {
-    return (mca_common_colltools_node_key_t){.name = (uint64_t) (running - ranks) + 100};
+    return (mca_common_colltools_node_key_t){.name = (uint64_t) (running - ranks) + 100,
+                                             .leaf = running->leaf};
+}
+
+void mca_common_colltools_nodes_set_leaf(uint32_t leaf)
+{
+    (void) leaf;
 }
 
 int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
                                     const mca_common_colltools_node_key_t *key)
 {
-    ranks[comm->rank].noted += (uint64_t) rank + 100 == key->name;
+    ranks[comm->rank].noted += (uint64_t) rank + 100 == key->name && ranks[rank].leaf == key->leaf;
     return OMPI_SUCCESS;
 }
 
@@ -239,11 +246,14 @@ static void test_words(void)
         double load = 0;
 
         open_ranks(comm);
-        const bool han = tap_once_in(2), odd = tap_once_in(2);
+        const bool han = tap_once_in(2), odd = tap_once_in(2), switches = tap_once_in(4);
+        bool far = false;
         for (int r = 0; r < p; r++) {
             ranks[r].word.beta = 80 * (uint32_t) tap_between(1, 100);
             ranks[r].word.bound = bound && (0 == r || tap_once_in(2));
             ranks[r].load = tap_between(1, 9) / 2.0;
+            ranks[r].leaf = switches ? (uint32_t) tap_between(0, 2) : 7;
+            far |= ranks[0].leaf != ranks[r].leaf;
             ranks[r].knows = !places || (p - 1 != r && tap_once_in(2));
             ranks[r].context.below = han && !(odd && p - 1 == r) ? MCA_COLL_PIPERING_BELOW_HAN
                                                                  : MCA_COLL_PIPERING_BELOW_TUNED;
@@ -275,8 +285,9 @@ static void test_words(void)
             tap_try(&rest,
                     below == mca_coll_pipering_setup_below(setup)
                         && p == mca_coll_pipering_setup_nodes(setup)
-                        && (places ? p == ranks[r].noted
-                                   : load == mca_coll_pipering_setup_load(setup)),
+                        && far == mca_coll_pipering_setup_far(setup)
+                        && (places || far ? p == ranks[r].noted
+                                          : load == mca_coll_pipering_setup_load(setup)),
                     "rank %d of %d: below %d, load %g", r, p,
                     (int) mca_coll_pipering_setup_below(setup),
                     mca_coll_pipering_setup_load(setup));
@@ -286,7 +297,8 @@ static void test_words(void)
     }
     tally_ok(&word, 5000, "the slowest word of all is what adapters say");
     tally_ok(&streams, 5000, "where that is a bound, streams of most bytes count instead");
-    tally_ok(&rest, 5000, "ranks agree on the modules below, and on nodes that some do not know");
+    tally_ok(&rest, 5000,
+             "ranks agree on the modules below, on nodes that some do not know, and on switches");
 }
 
 /* The machine of a rank, all of which have this file. */
