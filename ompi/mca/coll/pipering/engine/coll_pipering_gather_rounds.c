@@ -282,8 +282,9 @@ typedef struct {
 } run_t;
 
 /*
- * Lists a message of pieces in a row. From the user's buffer the rank's own contribution goes along with
- * others after the first step, which brings it there.
+ * Lists a message of pieces in a row. A contribution of the rank alone goes from where it is, so that
+ * no message that is longer than expected comes in behind it; along with others it goes from the user's
+ * buffer after the first step, which brings it there.
  */
 static void list_run(const rounds_t *rounds, mca_common_colltools_messages_t *list, run_t *run,
                      int peer, mca_common_colltools_needs_t needs)
@@ -291,13 +292,16 @@ static void list_run(const rounds_t *rounds, mca_common_colltools_messages_t *li
     const mca_coll_pipering_piece_t *piece = piece_at(rounds, run->first);
     const bool together = rounds->direct && 1 < run->pieces;
 
-    if (0 < run->bytes) {
-        needs.steps = together ? 1 : needs.steps;
-        mca_common_colltools_schedule_bytes(list,
-                                            together ? in_buffer(rounds->args.recv, piece->rank)
-                                                     : place_of(rounds, run->first),
-                                            run->bytes, peer, needs);
+    if (0 == run->pieces) {
+        return;
     }
+    char *place = together ? in_buffer(rounds->args.recv, piece->rank)
+                           : place_of(rounds, run->first);
+    if (1 == run->pieces && is_own(rounds, run->first)) {
+        place = rounds->own + piece->from;
+    }
+    needs.steps = together ? 1 : needs.steps;
+    mca_common_colltools_schedule_bytes(list, place, run->bytes, peer, needs);
     *run = (run_t){0};
 }
 
