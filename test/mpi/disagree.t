@@ -13,7 +13,9 @@ build disagree
 disagree() {
     local label="$1, $2 ranks" p=$2 call=$3 name=$4 error=$5 status=0
     shift 5
-    "$testbed" local -n "$p" --timeout 100 -- --mca coll_pipering_ring_buffer_size 0 \
+    local run=("$testbed" local -n "$p")
+    [[ -z ${in_turn-} ]] || run=("${in_turn[@]}")
+    "${run[@]}" --timeout 100 -- --mca coll_pipering_ring_buffer_size 0 \
         -x CALL="$call" "$@" "$bin/disagree" >"$work/raw" 2>&1 || status=$?
     tr -d '\000' <"$work/raw" >"$work/out"
     if [[ 7 -eq $status && 0 -eq $(lines '^ *not ok') ]] &&
@@ -82,5 +84,14 @@ disagree "block_size differs, bcast" 3 bcast Bcast "OTHER|TRUNCATE" "${pipelines
     "${blocks[@]}" -x SET=coll_pipering_block_size -x VALUE=10000
 disagree "block_size differs" 3 allgatherv Allgatherv "OTHER|TRUNCATE" "${blocks[@]}" \
     --mca coll_pipering_allgatherv_algorithm ring -x SET=coll_pipering_block_size -x VALUE=10000
+# Where contributions of ranks in a row adjoin, all are one message, whatever the variable says.
+if can_nodes; then
+    in_turn=("$testbed" with --nodes 2 -- "$testbed" mpirun --map 2,2 --by cyclic)
+    disagree "rounds_packed differs" 4 allgatherv Allgatherv "OTHER|TRUNCATE" \
+        --mca coll_pipering_allgatherv_algorithm rounds \
+        -x SET=coll_pipering_rounds_packed -x VALUE=1000000
+else
+    skip "rounds_packed differs" "$why_not"
+fi
 
 finish

@@ -48,7 +48,6 @@ typedef struct {
     int ranks, ppn, nodes;
     int *node_of;
     int *leaf_of; /* NULL: leaf switches are not told apart */
-    int leaves;
     mca_coll_pipering_machine_t machine;
     double near;     /* seconds of an empty message to the next node */
     size_t *bytes;   /* [ranks] what each contributes ... */
@@ -177,7 +176,6 @@ static mca_coll_pipering_facts_t facts_of(int rank)
                                        .ppn = world.ppn,
                                        .node_of = world.node_of,
                                        .leaf_of = world.leaf_of,
-                                       .leaves = world.leaves,
                                        .load = 1,
                                        .below = MCA_COLL_PIPERING_BELOW_TUNED,
                                        .machine = &world.machine};
@@ -523,8 +521,7 @@ static void make_world(const options_t *options)
     world.counts = simulate_take((size_t) p * sizeof(int), false);
     world.displs = simulate_take((size_t) p * sizeof(int), false);
     const int leaf = options->leaf * options->ppn;
-    world.leaves = 0 < leaf ? (p + leaf - 1) / leaf : 1;
-    world.leaf_of = 1 < world.leaves ? simulate_take((size_t) p * sizeof(int), false) : NULL;
+    world.leaf_of = 0 < leaf && leaf < p ? simulate_take((size_t) p * sizeof(int), false) : NULL;
     for (int i = 0; NULL != world.leaf_of && i < p; ++i) {
         world.leaf_of[i] = i / leaf * leaf;
     }

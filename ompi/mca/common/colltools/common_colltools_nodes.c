@@ -52,8 +52,7 @@ typedef struct {
     int lowest; /* rank of the communicator whose nodes are counted, -1: none yet */
     int ranks;  /* of this communicator so far */
     uint32_t leaf; /* by these */
-    int head;      /* the first node of its leaf switch */
-    int next;      /* of that one: the first node of another switch, -1: there is none */
+    int next;      /* of the first node of a leaf switch: that of another one, -1: there is none */
 } node_t;
 
 static struct {
@@ -351,22 +350,17 @@ static int find_head(int node, int *first)
     return *head;
 }
 
-int mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *leaf_of)
+void mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *node_of, int *leaf_of)
 {
     job_t *job = NULL;
-    int first = -1, leaves = 0;
+    int first = -1;
 
     OPAL_THREAD_LOCK(&table.lock);
-    (void) mark_nodes(comm, NULL);
+    (void) mark_nodes(comm, node_of);
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
-        const int number = find_node(comm, r, &job);
-        node_t *node = &table.nodes[number];
-        if (r == node->lowest) {
-            node->head = find_head(number, &first);
-            leaves += number == node->head;
-        }
-        leaf_of[r] = table.nodes[node->head].lowest;
+        leaf_of[r] = r == node_of[r]
+                         ? table.nodes[find_head(find_node(comm, r, &job), &first)].lowest
+                         : leaf_of[node_of[r]];
     }
     OPAL_THREAD_UNLOCK(&table.lock);
-    return leaves;
 }

@@ -11,9 +11,9 @@
  * @file
  * Nodes: the node of each process, in one table for all communicators.
  *
- * A process reports its own node, the same one on all of its communicators; so ranks agree on
- * all nodes that they know; so it does with its leaf switch. The table grows by 8 bytes for each process of each job with which
- * this process shares a call that wants to know the nodes.
+ * A process reports its own node and its leaf switch, the same ones on all of its communicators; so
+ * ranks agree on all that they know. The table grows by 8 bytes for each process of each job with
+ * which this process shares a call that wants to know the nodes.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_NODES_H
@@ -70,11 +70,11 @@ mca_common_colltools_nodes_count(ompi_communicator_t *comm,
 void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of);
 
 /**
- * Fills leaf_of [p] with the lowest rank on the leaf switch of each rank, by what ranks have reported,
- * all of this communicator; returns the number of these switches. Nodes of which none is known are on
- * one. O(p + nodes x switches).
+ * The same, and fills leaf_of [p] with the lowest rank on the leaf switch of each rank, by what ranks
+ * have reported, all of this communicator. Nodes whose switch is not known are on one. O(p + nodes x
+ * switches).
  */
-int mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *leaf_of);
+void mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *node_of, int *leaf_of);
 
 END_C_DECLS
 

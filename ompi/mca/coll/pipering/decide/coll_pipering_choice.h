@@ -130,7 +130,6 @@ typedef struct mca_coll_pipering_facts_t {
     int ppn;            /**< most ranks on a node */
     const int *node_of; /**< [ranks] the lowest rank on the node of each rank; borrowed */
     const int *leaf_of; /**< [ranks] the lowest rank on the leaf switch of each; NULL: not known */
-    int leaves;         /**< these switches */
     double load;        /**< most ranks per processor */
     mca_coll_pipering_below_t below; /**< the modules that serve calls that this one leaves */
     const mca_coll_pipering_machine_t *machine; /**< borrowed */

@@ -81,21 +81,19 @@ static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
     const int p = ompi_comm_size(context->comm);
     const mca_coll_pipering_ways_t *ways = NULL;
     const bool far = mca_coll_pipering_setup_far(context->setup) && !key->order_matters;
-    int leaves = 1;
 
     *node_of = find_ways(context, &ways) ? malloc((far ? 2 : 1) * (size_t) p * sizeof(int)) : NULL;
-    if (NULL != *node_of) {
+    int *leaf_of = NULL == *node_of || !far ? NULL : *node_of + p;
+    if (NULL != leaf_of) {
+        mca_common_colltools_nodes_fill_leaves(context->comm, *node_of, leaf_of);
+    } else if (NULL != *node_of) {
         mca_common_colltools_nodes_fill(context->comm, *node_of);
-    }
-    if (NULL != *node_of && far) {
-        leaves = mca_common_colltools_nodes_fill_leaves(context->comm, *node_of + p);
     }
     return (mca_coll_pipering_facts_t){.ranks = p,
                                        .nodes = mca_coll_pipering_setup_nodes(context->setup),
                                        .me = ompi_comm_rank(context->comm),
                                        .node_of = *node_of,
-                                       .leaf_of = far && NULL != *node_of ? *node_of + p : NULL,
-                                       .leaves = leaves,
+                                       .leaf_of = leaf_of,
                                        .ppn = mca_coll_pipering_setup_ppn(context->setup),
                                        .load = mca_coll_pipering_setup_load(context->setup),
                                        .below = mca_coll_pipering_setup_below(context->setup),

@@ -57,6 +57,16 @@ typedef struct {
 /* Blocks are listed, a message each: what that takes should not be without end. */
 #define BLOCKS_MOST 1024
 
+static int count_leaves(const mca_coll_pipering_draft_t *draft)
+{
+    int leaves = 0;
+
+    for (int r = 0; r < draft->ranks; ++r) {
+        leaves += r == draft->leaf_of[r];
+    }
+    return leaves;
+}
+
 /*
  * Orders nodes for so many groups of them, unless they are. Where leaf switches share few links,
  * nodes of all switches follow each other in turn, those of a group together: then the last rounds,
@@ -67,7 +77,7 @@ static void order_nodes(const mca_coll_pipering_draft_t *draft, int groups)
     mca_coll_pipering_ring_t *ring = &draft->plan->by_node;
     const int together = groups < draft->nodes ? (draft->nodes + groups - 1) / groups : 1;
     const int turn = NULL == draft->leaf_of || 0 == draft->cost.uplinks ? 0
-                     : together * draft->leaves <= draft->nodes         ? together
+                     : together * count_leaves(draft) <= draft->nodes   ? together
                                                                         : 1;
 
     if (NULL == ring->leaf_of || turn != ring->turn) {

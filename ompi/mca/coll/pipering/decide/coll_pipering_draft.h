@@ -30,7 +30,6 @@ typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
     const int *node_of; /**< [p] the lowest rank on the node of each rank */
     const int *leaf_of; /**< [p] the lowest rank on its leaf switch; NULL: not known */
-    int leaves;         /**< these switches */
     int ranks, nodes, me;
     int ppn;        /**< most ranks on a node */
     double load;    /**< most ranks per processor */

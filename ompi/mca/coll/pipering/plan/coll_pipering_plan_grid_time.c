@@ -329,9 +329,7 @@ static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *
 {
     const int groups = grid->groups, phase = mca_coll_pipering_circulant_rounds(groups);
     const double before = (double) (grid->blocks - 1) / phase; /* rounds by each skip */
-    double time = NULL == none->leaf
-                      ? time_alike(grid, grid->blocks - 1, 1, &sums->before, none)
-                      : 0;
+    double time = 0;
 
     for (int k = 0; k < phase; ++k) {
         const int skip = mca_coll_pipering_circulant_skip(groups, k);
@@ -343,8 +341,8 @@ static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *
         sent.packed += part * sums->packed[groups];
         sent.large += part * sums->large[groups];
         sent.bytes += part * sums->bytes[groups] + fmax(0, above);
-        time += time_alike(grid, 1, skip, &sent, none);
-        time += NULL == none->leaf ? 0 : time_alike(grid, before, skip, &sums->before, none);
+        time += time_alike(grid, before, skip, &sums->before, none)
+                + time_alike(grid, 1, skip, &sent, none);
     }
     return time;
 }
