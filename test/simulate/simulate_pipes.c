@@ -18,11 +18,13 @@
  * on from there.
  *
  * On a real link blocks go one after the other; SimGrid lets all that are under way share it, so that
- * each of them is late. So no more blocks are sent at a time than keep the link full.
+ * each of them is late. So a block is sent when the link has carried the one before.
  */
 
 #include "simulate.h"
 
+#include <math.h>
+#include <simgrid/actor.h>
 #include <string.h>
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
@@ -45,12 +47,13 @@ typedef struct {
     const source_t *from;
     mca_coll_pipering_walk_t own_walk, forward_walk;
     MPI_Request *requests; /* [window] */
+    double beta;           /* seconds of the link a byte */
+    double free_at;        /* when it has carried what was sent */
 } sink_t;
 
 typedef struct {
     const simulate_call_t *call;
     uint64_t window;
-    uint64_t at_once; /* blocks of the window that are sent at a time */
     int ins, outs;
     source_t *source; /* [ins] */
     source_t own;
@@ -77,14 +80,15 @@ static MPI_Request *take_requests(uint64_t count)
     return simulate_take((size_t) count * sizeof(MPI_Request), false);
 }
 
-/* As many blocks as the link carries while one is on its way, and three, which no pause empties. */
-static uint64_t blocks_at_once(const simulate_call_t *call)
+/* Seconds that the link to a rank takes a byte. */
+static double beta_to(const simulate_call_t *call, const mca_coll_pipering_ring_t *ring, int peer)
 {
     const double *value = call->machine->value;
-    const double bytes = (double) (call->plan->block_size * call->unit);
-    const double away = value[MCA_COLL_PIPERING_NET_ALPHA] + value[MCA_COLL_PIPERING_NET_LATENCY];
+    const bool inside = 1 < ring->nodes
+                        && ring->node[ring->position[call->rank]]
+                               == ring->node[ring->position[peer]];
 
-    return 3 + (uint64_t) (1e3 * away / (bytes * value[MCA_COLL_PIPERING_NET_BETA]));
+    return 1e-9 * value[inside ? MCA_COLL_PIPERING_LOCAL_BETA : MCA_COLL_PIPERING_NET_BETA];
 }
 
 static void open_pipe(pipe_t *pipe, const simulate_call_t *call,
@@ -94,7 +98,6 @@ static void open_pipe(pipe_t *pipe, const simulate_call_t *call,
 
     *pipe = (pipe_t){.call = call,
                      .window = 0 == route->ins && HALVED_LEAST <= window ? window / 2 : window,
-                     .at_once = blocks_at_once(call),
                      .ins = route->ins,
                      .outs = route->outs,
                      .source = simulate_take((size_t) route->ins * sizeof(source_t), false),
@@ -126,7 +129,8 @@ static void open_pipe(pipe_t *pipe, const simulate_call_t *call,
                                  .from = &pipe->source[out->source],
                                  .own_walk = pipe->own.coming,
                                  .forward_walk = walk_of(call, route, out->forward),
-                                 .requests = take_requests(pipe->window)};
+                                 .requests = take_requests(pipe->window),
+                                 .beta = beta_to(call, route->ring, out->peer)};
     }
 }
 
@@ -197,20 +201,30 @@ static void post_receives(const pipe_t *pipe, source_t *source)
     }
 }
 
+/* Waits until the link is free when the block of so many bytes leaves the rank. */
+static void wait_for_link(const simulate_call_t *call, sink_t *sink, size_t bytes)
+{
+    const double leaves = MPI_Wtime() + 1e-6 * call->machine->value[MCA_COLL_PIPERING_NET_GAP];
+
+    if (leaves < sink->free_at) {
+        sg_actor_sleep_for(sink->free_at - leaves);
+    }
+    sink->free_at = fmax(leaves, sink->free_at) + (double) bytes * sink->beta;
+}
+
 static void send_blocks(const pipe_t *pipe, sink_t *sink)
 {
     const uint64_t half = pipe->window / 2;
     mca_coll_pipering_block_t block;
 
-    const uint64_t most = pipe->window < pipe->at_once ? pipe->window : pipe->at_once;
-
-    while (sink->sent < sink->total && sink->sent - sink->completed < most) {
+    while (sink->sent < sink->total && sink->sent - sink->completed < pipe->window) {
         const bool own = sink->sent < sink->own;
         const bool mark = 0 == (sink->sent + 1) % half || sink->sent + 1 == sink->total;
         if (!own && sink->sent - sink->own >= sink->from->arrived) {
             break;
         }
         (void) mca_coll_pipering_walk_next(own ? &sink->own_walk : &sink->forward_walk, &block);
+        wait_for_link(pipe->call, sink, block.length * pipe->call->unit);
         (mark ? MPI_Issend : MPI_Isend)(place_out(pipe, own, &block),
                                         (int) (block.length * pipe->call->unit), MPI_BYTE,
                                         sink->peer, sink->tag, MPI_COMM_WORLD,
@@ -221,11 +235,11 @@ static void send_blocks(const pipe_t *pipe, sink_t *sink)
 
 static void move(pipe_t *pipe)
 {
-    for (int i = 0; i < pipe->outs; ++i) {
-        send_blocks(pipe, &pipe->sink[i]);
-    }
     for (int i = 0; i < pipe->ins; ++i) {
         post_receives(pipe, &pipe->source[i]);
+    }
+    for (int i = 0; i < pipe->outs; ++i) {
+        send_blocks(pipe, &pipe->sink[i]);
     }
 }
 
