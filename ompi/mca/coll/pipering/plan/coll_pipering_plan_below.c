@@ -484,7 +484,8 @@ static void play_doubling(run_t *run, int how)
  * p (p - 1) messages are not played. One, in round r on link i, waits for those of round r - 1 on
  * the links i - 1, i and i + 1: with its own block, the one behind it and the next. So no chain of
  * waits is longer than the way of the largest block, which is exact if links are alike. If not, it
- * is a lower bound, as is what the port of the busiest node sends; the longer one counts.
+ * is a lower bound, as is what the port of the busiest node sends, after the rounds inside nodes of a
+ * rank that sends to others, every second one of pairs; the longer one counts.
  */
 static void play_ring(run_t *run, int how)
 {
@@ -510,9 +511,11 @@ static void play_ring(run_t *run, int how)
                               * mca_coll_pipering_both_ways(run->links[0], sent / rounds);
         busiest = fmax(busiest, *port);
     }
-    const double often = 2 == width ? crossings / p : fmin(1, crossings);
-    const double waits = often * rounds
-                         * (run->links[0]->alpha + landing(run, run->links[0], mean, combines));
+    const double often = 0 == crossings ? 0 : 2 == width && crossings < p ? 0.5 : 1;
+    const double waits = rounds
+                         * (often * (run->links[0]->alpha
+                                     + landing(run, run->links[0], mean, combines))
+                            + (1 - often) * hop(run, true, mean, combines));
     const double way = 2 == width ? hop(run, is_inside(run, 0, 1), most / 2, false)
                                         + (rounds - 1) / p * around
                                   : around - hops[is_inside(run, (largest + p - 1) % p, largest)];
