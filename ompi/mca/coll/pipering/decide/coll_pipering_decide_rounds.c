@@ -143,20 +143,28 @@ static bool is_better(const shape_t *shape, const shape_t *best, int ranks)
                && larger_of(shape->groups, ranks) < larger_of(best->groups, ranks));
 }
 
+static shape_t timed(const mca_coll_pipering_draft_t *draft, int groups, size_t block)
+{
+    shape_t shape = {.groups = groups, .block = block};
+
+    shape.time = time_with(draft, &shape);
+    return shape;
+}
+
 /*
  * Nodes as groups, the largest share in 2, 4 .. blocks until more of them take longer. One phase costs
  * as much with any number of blocks, so time has one minimum.
  */
-static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft, const shape_t *whole)
+static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft)
 {
     const size_t given = draft->plan->key.params.block_size, unit = draft->plan->key.sizes.unit;
-    shape_t best = *whole, shape = *whole;
+    shape_t best = {.groups = draft->plan->by_node.nodes, .block = SIZE_MAX, .time = HUGE_VAL};
 
-    make_grid(draft, draft->sizes, whole, 1);
+    make_grid(draft, draft->sizes, &best, 1);
     const size_t share = mca_coll_pipering_grid_largest(&draft->plan->grid) / unit;
     for (size_t blocks = 2; blocks <= BLOCKS_MOST && blocks <= share; blocks *= 2) {
-        shape.block = 0 < given ? given : (share + blocks - 1) / blocks * unit;
-        shape.time = time_with(draft, &shape);
+        const shape_t shape = timed(draft, best.groups,
+                                    0 < given ? given : (share + blocks - 1) / blocks * unit);
         if (shape.time >= best.time) {
             break;
         }
@@ -169,18 +177,15 @@ static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft, const shape
 static shape_t choose_freely(const mca_coll_pipering_draft_t *draft)
 {
     const int ranks = draft->ranks, nodes = draft->plan->by_node.nodes;
-    shape_t shape = {.groups = ranks, .block = SIZE_MAX};
+    shape_t best = timed(draft, ranks, SIZE_MAX);
 
-    shape.time = time_with(draft, &shape);
-    shape_t best = shape, of_nodes = shape;
-    for (shape.groups = nodes; 0 < shape.groups; shape.groups /= 2) {
-        shape.time = shape.groups < ranks ? time_with(draft, &shape) : best.time;
-        of_nodes = shape.groups == nodes ? shape : of_nodes;
+    for (int groups = nodes < ranks ? nodes : nodes / 2; 0 < groups; groups /= 2) {
+        const shape_t shape = timed(draft, groups, SIZE_MAX);
         best = is_better(&shape, &best, ranks) ? shape : best;
     }
     if (1 < nodes && !spreads(draft)) {
-        shape = choose_blocks(draft, &of_nodes);
-        best = is_better(&shape, &best, ranks) ? shape : best;
+        const shape_t blocks = choose_blocks(draft);
+        best = is_better(&blocks, &best, ranks) ? blocks : best;
     }
     return best;
 }
@@ -203,8 +208,7 @@ static shape_t choose_shape(const mca_coll_pipering_draft_t *draft)
     if (0 == shape.groups) {
         return choose_freely(draft);
     }
-    shape.time = time_with(draft, &shape);
-    return shape;
+    return timed(draft, shape.groups, shape.block);
 }
 
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
@@ -242,9 +246,11 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     plan->ring = plan->by_node;
     plan->pipes = 0;
     const shape_t shape = choose_shape(draft);
-    plan->time = time_with(draft, &shape);
+    plan->time = shape.time;
     if (reduces(draft)) { /* cut between elements */
         make_grid(draft, plan->bytes, &shape, plan->key.sizes.unit);
+    } else {
+        make_grid(draft, draft->sizes, &shape, 1);
     }
     plan->rounds = (spreads(draft) ? 2 : 1)
                    * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);

@@ -45,6 +45,8 @@
 #include <math.h>
 #include <string.h>
 
+#define larger mca_coll_pipering_larger
+
 typedef mca_coll_pipering_below_call_t call_t;
 typedef mca_coll_pipering_below_time_t tally_t;
 typedef mca_coll_pipering_link_cost_t link_t;
@@ -168,9 +170,9 @@ static double detour(run_t *run, int from, int to, double begun, double sent, do
         double *out = &run->out[2 * run->ranks + run->call->leaf_of[from]];
         double *in = &run->in[2 * run->ranks + run->call->leaf_of[to]];
         const double share = wire(&cost->net, 1, bytes) / cost->uplinks;
-        *out = fmax(*out, begun) + share;
-        *in = fmax(*in, begun) + share;
-        passed = fmax(passed, fmax(*out, *in));
+        *out = larger(*out, begun) + share;
+        *in = larger(*in, begun) + share;
+        passed = larger(passed, larger(*out, *in));
     }
     return passed - sent + cost->far - cost->net.latency;
 }
@@ -186,14 +188,14 @@ static void send(run_t *run, int sender, int receiver, double bytes, bool combin
     double *out = &run->out[port_of(run, from, inside)], *in = &run->in[port_of(run, to, inside)];
     const double begun = run->from[from] + link->alpha, taken = run->from[to] + link->alpha;
     const double both = run->from == run->now ? 1 : mca_coll_pipering_both_ways(link, bytes);
-    const double sent = fmax(begun, fmax(*out, *in)) + both * wire(link, 1, bytes);
+    const double sent = larger(begun, larger(*out, *in)) + both * wire(link, 1, bytes);
     const double late = detour(run, from, to, begun, sent, bytes);
-    const double came = fmax(sent + late + landing(run, link, bytes, false), taken)
+    const double came = larger(sent + late + landing(run, link, bytes, false), taken)
                         + (combines ? bytes * run->call->combine : 0);
 
     *out = *in = sent;
-    run->now[from] = fmax(run->now[from], begun);
-    run->now[to] = fmax(run->now[to], came);
+    run->now[from] = larger(run->now[from], begun);
+    run->now[to] = larger(run->now[to], came);
     count(run, link, 1, bytes, combines);
 }
 
@@ -497,7 +499,7 @@ static void play_ring(run_t *run, int how)
 
     for (int r = 0; r < p; r += width) {
         largest = span(run, r, width) > most ? r : largest;
-        most = fmax(most, span(run, r, width));
+        most = larger(most, span(run, r, width));
     }
     const double hops[2] = {hop(run, false, most, combines), hop(run, true, most, combines)};
     for (int r = 0; r < p; ++r) {
@@ -509,7 +511,7 @@ static void play_ring(run_t *run, int how)
         crossings += inside ? 0 : 1;
         *port += inside ? 0 : wire(run->links[0], rounds, sent)
                               * mca_coll_pipering_both_ways(run->links[0], sent / rounds);
-        busiest = fmax(busiest, *port);
+        busiest = larger(busiest, *port);
     }
     const double often = 0 == crossings ? 0 : 2 == width && crossings < p ? 0.5 : 1;
     const double waits = rounds
@@ -519,7 +521,7 @@ static void play_ring(run_t *run, int how)
     const double way = 2 == width ? hop(run, is_inside(run, 0, 1), most / 2, false)
                                         + (rounds - 1) / p * around
                                   : around - hops[is_inside(run, (largest + p - 1) % p, largest)];
-    run->tally.time += fmax(waits + busiest, way);
+    run->tally.time += larger(waits + busiest, way);
     if (COMBINED == how) {
         memset(run->out, 0, (size_t) p * sizeof(double));
         play_ring(run, 0);
@@ -737,7 +739,7 @@ static tally_t play(const call_t *call, int number)
     }
     algorithm->play(&run, algorithm->how);
     for (size_t r = 0; r < p; ++r) {
-        last = fmax(last, run.now[r]);
+        last = larger(last, run.now[r]);
     }
     run.tally.time += last;
     return run.tally;
@@ -780,7 +782,7 @@ static tally_t han_segment(const call_t *call, size_t bytes, bool first, bool la
         add(&sum, all, in ? others : 1);
         inside += in ? all.time : 0;
         across += in ? 0 : all.time;
-        longest = fmax(longest, in ? inside : all.time);
+        longest = larger(longest, in ? inside : all.time);
     }
     sum.time = last ? across + inside : longest;
     return sum;
@@ -906,7 +908,7 @@ static tally_t least_time(const call_t *call)
         double *sum = &sums[nodes ? call->node_of[r] : r];
         *sum += NULL == call->bytes ? m / call->ranks
                                     : (double) call->bytes[r] * (double) call->unit;
-        most = fmax(most, *sum);
+        most = larger(most, *sum);
     }
     for (int i = 1; i < n; i *= 2, steps += 1) {
         doubled += start + fmin(m, (i < n - i ? i : n - i) * most) * link->beta;

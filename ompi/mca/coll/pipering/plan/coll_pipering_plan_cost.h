@@ -69,6 +69,12 @@ typedef struct mca_coll_pipering_work_t {
     double combining;                   /**< seconds */
 } mca_coll_pipering_work_t;
 
+/** The larger one, without the call that the C library's needs because of numbers that are none. */
+static inline double mca_coll_pipering_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /**
  * Seconds from the start of so many messages, of so many bytes together, to their arrival; the bytes
  * are those of the rank or node that sends most. `asked`: they need a rendezvous.

@@ -25,6 +25,8 @@
 
 #include <math.h>
 
+#define larger mca_coll_pipering_larger
+
 typedef mca_coll_pipering_grid_t grid_t;
 
 /* Messages that are sent at the same time. */
@@ -77,9 +79,9 @@ static double load_time(const load_t *load)
 
     net.latency = load->far ? load->cost->far : net.latency;
     if (0 < load->cost->uplinks) {
-        burst.bytes = fmax(burst.bytes, load->leaves / load->cost->uplinks);
+        burst.bytes = larger(burst.bytes, load->leaves / load->cost->uplinks);
     }
-    return fmax(burst_time(&net, &burst), burst_time(&load->cost->local, &load->local))
+    return larger(burst_time(&net, &burst), burst_time(&load->cost->local, &load->local))
            + load->combining;
 }
 
@@ -103,26 +105,37 @@ static void add_far(load_t *load, const mca_coll_pipering_ring_t *ring, int from
     if (leaf != ring->leaf_of[ring->rank[to]]) {
         load->far = true;
         load->leaf[leaf] += bytes;
-        load->leaves = fmax(load->leaves, load->leaf[leaf]);
+        load->leaves = larger(load->leaves, load->leaf[leaf]);
     }
+}
+
+/* Whether so many messages need a rendezvous each. */
+static bool is_asked(const load_t *load, bool across, double messages, double bytes)
+{
+    const double eager = (across ? &load->cost->net : &load->cost->local)->eager;
+
+    return 0 < eager && 0 < messages && bytes > eager * messages;
+}
+
+static void add_work(load_t *load, bool across, double messages, double bytes)
+{
+    *(across ? &load->work->messages : &load->work->local_messages) += messages;
+    *(across ? &load->work->bytes : &load->work->local_bytes) += bytes;
 }
 
 /* Adds what `ranks` ranks send alike; `busiest`: bytes of the node, or rank, that they are on. */
 static void add_sent(load_t *load, bool across, double ranks, const sent_t *sent, double busiest)
 {
     burst_t *burst = across ? &load->net : &load->local;
-    const double eager = (across ? load->cost->net : load->cost->local).eager;
     const double messages = sent->large + sent->answers + (0 < sent->packed);
 
-    burst->messages = fmax(burst->messages, messages);
-    burst->bytes = fmax(burst->bytes, busiest);
-    burst->asked |= 0 < eager && (sent->packed > eager
-                                  || (0 < sent->large
-                                      && sent->bytes - sent->packed > eager * sent->large));
-    load->combining = fmax(load->combining, load->combine * sent->bytes);
+    burst->messages = larger(burst->messages, messages);
+    burst->bytes = larger(burst->bytes, busiest);
+    burst->asked |= is_asked(load, across, 1, sent->packed)
+                    || is_asked(load, across, sent->large, sent->bytes - sent->packed);
+    load->combining = larger(load->combining, load->combine * sent->bytes);
     load->work->combining += ranks * load->combine * sent->bytes;
-    *(across ? &load->work->messages : &load->work->local_messages) += ranks * messages;
-    *(across ? &load->work->bytes : &load->work->local_bytes) += ranks * sent->bytes;
+    add_work(load, across, ranks * messages, ranks * sent->bytes);
 }
 
 /* ---- shares are evened out ---- */
@@ -130,18 +143,17 @@ static void add_sent(load_t *load, bool across, double ranks, const sent_t *sent
 /* What one rank, or node, has sent or received so far; whose it is. */
 typedef struct {
     int who;
-    sent_t sent;
+    double messages, bytes;
 } account_t;
 
 /* Adds a message of `bytes` to the account of `who`, which is empty if it was another's. */
-static const sent_t *add_message(account_t *account, int who, double bytes)
+static void add_message(account_t *account, int who, double bytes)
 {
-    if (who != account->who) {
-        *account = (account_t){.who = who};
-    }
-    account->sent.large += 1;
-    account->sent.bytes += bytes;
-    return &account->sent;
+    const bool same = who == account->who;
+
+    account->who = who;
+    account->messages = same ? account->messages + 1 : 1;
+    account->bytes = same ? account->bytes + bytes : bytes;
 }
 
 /*
@@ -158,19 +170,23 @@ static void add_evening(const grid_t *grid, int group, load_t *load)
     while (mca_coll_pipering_grid_next(grid, &walk)) {
         const bool across = node[walk.member] != node[walk.lane];
         const double bytes = (double) walk.bytes;
-        const sent_t one = {.large = 1, .bytes = bytes};
         if (walk.member == walk.lane) {
             continue;
         }
-        const sent_t *out = add_message(&sender, walk.member, bytes);
-        const sent_t *in = add_message(&receiver, walk.lane, bytes);
-        const double busiest = fmax(
-            across ? add_message(&node_out, node[walk.member], bytes)->bytes : out->bytes,
-            across ? add_message(&node_in, node[walk.lane], bytes)->bytes : in->bytes);
-        add_sent(load, across, 1, &one, busiest);
+        add_message(&sender, walk.member, bytes);
+        add_message(&receiver, walk.lane, bytes);
         burst_t *burst = across ? &load->net : &load->local;
-        burst->messages = fmax(burst->messages, fmax(out->large, in->large));
-        add_far(load, grid->ring, first + walk.member, first + walk.lane, bytes);
+        burst->messages = larger(burst->messages, larger(sender.messages, receiver.messages));
+        if (across) {
+            add_message(&node_out, node[walk.member], bytes);
+            add_message(&node_in, node[walk.lane], bytes);
+            burst->bytes = larger(burst->bytes, larger(node_out.bytes, node_in.bytes));
+            add_far(load, grid->ring, first + walk.member, first + walk.lane, bytes);
+        } else {
+            burst->bytes = larger(burst->bytes, larger(sender.bytes, receiver.bytes));
+        }
+        add_work(load, across, 1, bytes);
+        burst->asked |= is_asked(load, across, 1, bytes);
     }
 }
 
@@ -212,7 +228,7 @@ static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
         sums.bytes[g + 1] = sums.bytes[g] + (is_cut ? 0 : share);
         sums.packed[g + 1] = sums.packed[g] + (is_cut || large ? 0 : share);
         sums.large[g + 1] = sums.large[g] + (large && !is_cut);
-        sums.largest = is_cut ? sums.largest : fmax(sums.largest, share);
+        sums.largest = is_cut ? sums.largest : larger(sums.largest, share);
         if (is_cut) {
             add_cut(&sums, share, blocks, grid->blocks);
         }
@@ -340,7 +356,7 @@ static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *
         sent_t sent = sums->last;
         sent.packed += part * sums->packed[groups];
         sent.large += part * sums->large[groups];
-        sent.bytes += part * sums->bytes[groups] + fmax(0, above);
+        sent.bytes += part * sums->bytes[groups] + larger(0, above);
         time += time_alike(grid, before, skip, &sums->before, none)
                 + time_alike(grid, 1, skip, &sent, none);
     }
@@ -415,8 +431,6 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
                          .combine = problem->combine,
                          .work = &work};
     load_t load = no_load(&none, grid->ring->size);
-
-    load.combine = 0;
 
     for (int g = 0; 1 < grid->members && g < grid->groups; ++g) {
         add_evening(grid, g, &load);
