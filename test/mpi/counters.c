@@ -70,7 +70,7 @@ static place_t place_new(MPI_Comm comm)
     MPI_Comm_rank(comm, &place.rank);
     place.node_of = tap_memory((size_t) place.size * sizeof(int));
     place.bytes = tap_memory((size_t) place.size * sizeof(size_t));
-    place.before = tap_memory((size_t) place.size * sizeof(size_t));
+    place.before = tap_memory(((size_t) place.size + 1) * sizeof(size_t));
     place.slots.first = tap_memory(((size_t) place.size + 1) * sizeof(int));
     place.slots.piece = tap_memory(2 * (size_t) place.size * sizeof(*place.slots.piece));
     place.slots.turn = tap_memory(2 * 32 * (size_t) place.size);

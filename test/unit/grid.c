@@ -60,7 +60,7 @@ struct instance_t {
     int first[MOST + 1];
     /* ranks in groups */
     int node_of[MOST];
-    size_t bytes[MOST], before[MOST];
+    size_t bytes[MOST], before[MOST + 1];
     mca_coll_pipering_ring_t ring;
     mca_coll_pipering_grid_t grid;
     int first_piece[MOST][MOST + 1]; /* of the slots of each rank */

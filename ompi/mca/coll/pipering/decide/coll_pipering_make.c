@@ -76,7 +76,7 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     const size_t by_node = row->rounds ? aligned(mca_coll_pipering_ring_size(p)) : 0;
     const size_t pieces = 2 * (size_t) p * sizeof(mca_coll_pipering_piece_t);
     const size_t turns = 2 * (size_t) p * (size_t) mca_coll_pipering_circulant_rounds(p);
-    const size_t slots = row->rounds ? aligned(pieces + (size_t) p * sizeof(size_t)
+    const size_t slots = row->rounds ? aligned(pieces + ((size_t) p + 1) * sizeof(size_t)
                                                + ((size_t) p + 1) * sizeof(int) + turns)
                                      : 0;
     const size_t counts = mca_common_colltools_array_bytes(key->sizes.counts, (size_t) p);
@@ -103,7 +103,7 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
         memory += by_node;
         plan->slots.piece = (mca_coll_pipering_piece_t *) memory;
         plan->before = (size_t *) (plan->slots.piece + 2 * (size_t) p);
-        plan->slots.first = (int *) (plan->before + p);
+        plan->slots.first = (int *) (plan->before + p + 1);
         plan->slots.turn = (signed char *) (plan->slots.first + p + 1);
         memory += slots;
     }

@@ -27,22 +27,6 @@
 #include "coll_pipering_plan_cost.h"
 
 /*
- * `beta` includes the frames of full packets, so a last
- * packet that is not full adds the missing part of its frame.
- */
-double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks,
-                                    double bytes)
-{
-    double around = link->envelope;
-
-    if (0 < link->packet && 0 < blocks) {
-        const double packets = (bytes / blocks + link->envelope) / link->packet;
-        around += (ceil(packets) - packets) * link->frame;
-    }
-    return bytes + blocks * around;
-}
-
-/*
  * (1 + ratio^(3/2))^(2/3) for a ratio up to 1. A plan asks for thousands of these, so the third
  * root is a parabola and one step of Halley's method, which is exact to 1e-9.
  */
@@ -65,11 +49,6 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
     const double more = handled > sent ? handled : sent, less = handled + sent - more;
 
     return link->overlap && 0 < less ? more * norm(less / more) : handled + sent;
-}
-
-double mca_coll_pipering_both_ways(const mca_coll_pipering_link_cost_t *link, double bytes)
-{
-    return 1 < link->both && 0 < link->eager && bytes > link->eager ? link->both : 1;
 }
 
 double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,

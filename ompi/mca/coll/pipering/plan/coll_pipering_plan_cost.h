@@ -17,6 +17,7 @@
 #ifndef MCA_COLL_PIPERING_PLAN_COST_H
 #define MCA_COLL_PIPERING_PLAN_COST_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -103,12 +104,28 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes);
 
-/** Bytes on the wire of so many blocks with `bytes` bytes in all. */
-double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks,
-                                    double bytes);
+/**
+ * Bytes on the wire of so many blocks with `bytes` bytes in all. `beta` includes the frames of full
+ * packets, so a last packet that is not full adds the missing part of its frame.
+ */
+static inline double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link,
+                                                  double blocks, double bytes)
+{
+    double around = link->envelope;
+
+    if (0 < link->packet && 0 < blocks) {
+        const double packets = (bytes / blocks + link->envelope) / link->packet;
+        around += (ceil(packets) - packets) * link->frame;
+    }
+    return bytes + blocks * around;
+}
 
 /** How many times as long a byte takes in a round where messages of so many bytes go both ways. */
-double mca_coll_pipering_both_ways(const mca_coll_pipering_link_cost_t *link, double bytes);
+static inline double mca_coll_pipering_both_ways(const mca_coll_pipering_link_cost_t *link,
+                                                 double bytes)
+{
+    return 1 < link->both && 0 < link->eager && bytes > link->eager ? link->both : 1;
+}
 
 /** Bytes of a block whose sending hides its handling: larger blocks gain nothing. */
 double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link);

@@ -109,15 +109,10 @@ int mca_coll_pipering_grid_member(const grid_t *grid, int me, int lane)
     return rank_at(grid, place_of(grid, me).group, lane);
 }
 
-static size_t bytes_before(const grid_t *grid, int x)
-{
-    return x < grid->ring->size ? grid->before[x] : grid->total;
-}
-
 size_t mca_coll_pipering_grid_bytes(const grid_t *grid, int group)
 {
-    return bytes_before(grid, mca_coll_pipering_grid_first(grid, group + 1))
-           - bytes_before(grid, mca_coll_pipering_grid_first(grid, group));
+    return grid->before[mca_coll_pipering_grid_first(grid, group + 1)]
+           - grid->before[mca_coll_pipering_grid_first(grid, group)];
 }
 
 void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *ring,
@@ -131,9 +126,9 @@ void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *r
                      .block = SIZE_MAX};
     bool in_order = true;
 
+    before[0] = 0;
     for (int x = 0; x < ring->size; ++x) {
-        before[x] = grid->total;
-        grid->total += bytes[ring->rank[x]];
+        before[x + 1] = before[x] + bytes[ring->rank[x]];
         in_order = in_order && x == ring->rank[x];
     }
     for (int group = 0; group < groups; ++group) {
@@ -194,7 +189,7 @@ void mca_coll_pipering_grid_cut(grid_t *grid, size_t block)
 walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
 {
     const int first = mca_coll_pipering_grid_first(grid, group);
-    const size_t base = bytes_before(grid, first);
+    const size_t base = grid->before[first];
     const size_t total = mca_coll_pipering_grid_bytes(grid, group);
     const size_t at = cut(total, grid->lanes, lane);
     int low = first, high = mca_coll_pipering_grid_first(grid, group + 1) - 1;
@@ -210,34 +205,12 @@ walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
     return (walk_t){.member = low - first,
                     .lane = lane,
                     .at = at,
-                    .first = first,
-                    .base = base,
+                    .before = grid->before + first,
                     .total = total,
-                    .member_ends = bytes_before(grid, low + 1) - base,
+                    .share = total / (size_t) grid->lanes,
+                    .longer = (int) (total % (size_t) grid->lanes),
+                    .member_ends = grid->before[low + 1] - base,
                     .lane_ends = cut(total, grid->lanes, lane + 1)};
-}
-
-bool mca_coll_pipering_grid_next(const grid_t *grid, walk_t *walk)
-{
-    const size_t even = walk->total / (size_t) grid->lanes;
-    const size_t rest = walk->total - even * (size_t) grid->lanes;
-
-    walk->at += walk->bytes;
-    if (walk->at == walk->total) {
-        return false;
-    }
-    while (walk->member_ends <= walk->at) {
-        ++walk->member;
-        walk->member_ends = bytes_before(grid, walk->first + walk->member + 1) - walk->base;
-    }
-    while (walk->lane_ends <= walk->at) {
-        ++walk->lane;
-        walk->lane_ends += even + ((size_t) walk->lane < rest);
-    }
-    walk->from = walk->base + walk->at - grid->before[walk->first + walk->member];
-    walk->bytes = (walk->member_ends < walk->lane_ends ? walk->member_ends : walk->lane_ends)
-                  - walk->at;
-    return true;
 }
 
 /* ---- rounds ---- */
@@ -399,7 +372,7 @@ static int add_share(const grid_t *grid, int group, int lane, int pieces,
     const size_t end = walk.lane_ends;
     const bool is_cut = 1 < mca_coll_pipering_grid_blocks(grid, end - walk.at);
 
-    while (walk.at + walk.bytes < end && mca_coll_pipering_grid_next(grid, &walk)) {
+    while (walk.at + walk.bytes < end && mca_coll_pipering_grid_next(&walk)) {
         const bool large = SIZE_MAX > grid->packed && !grid->adjoin
                            && (is_cut || walk.bytes > grid->packed);
         size_t *sum = large ? &slots->large : &slots->packed;

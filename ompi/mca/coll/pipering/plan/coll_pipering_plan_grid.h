@@ -30,8 +30,7 @@ extern "C" {
 /** The groups of a gather in rounds, along the ring. */
 typedef struct mca_coll_pipering_grid_t {
     const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes; borrowed */
-    const size_t *before; /**< [p] bytes of the ranks before each position of it; borrowed */
-    size_t total;         /**< bytes of all ranks */
+    const size_t *before; /**< [p + 1] bytes of the ranks before each position of it; borrowed */
     int groups;           /**< p, each rank alone, or up to the number of nodes, which stay whole */
     int lanes;            /**< ranks of the smallest group */
     int members;          /**< ranks of the largest group */
@@ -100,7 +99,7 @@ typedef struct mca_coll_pipering_parts_t {
 } mca_coll_pipering_parts_t;
 
 /**
- * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p].
+ * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p + 1].
  * `groups`: p, or at most the number of nodes. Pieces of up to `packed` bytes share a message; all
  * of them do where they adjoin, unless `packed` is SIZE_MAX, and one message or two are a round. O(p).
  */
@@ -185,8 +184,10 @@ typedef struct mca_coll_pipering_grid_walk_t {
     size_t from;      /**< of the member's contribution */
     size_t bytes;     /**< of the piece */
     size_t at;        /**< where it begins in the data of the group */
-    int first;                      /**< ring position of the group ... */
-    size_t base, total;             /**< ... bytes before it, and in it */
+    const size_t *before;           /**< bytes of all ranks before each member of the group */
+    size_t total;                   /**< bytes of the group */
+    size_t share;                   /**< of a lane; of the first so many, one more */
+    int longer;
     size_t member_ends, lane_ends;  /**< where the data of both ends in the data of the group */
 } mca_coll_pipering_grid_walk_t;
 
@@ -200,9 +201,26 @@ size_t mca_coll_pipering_grid_bytes(const mca_coll_pipering_grid_t *grid, int gr
 mca_coll_pipering_grid_walk_t mca_coll_pipering_grid_walk(const mca_coll_pipering_grid_t *grid,
                                                           int group, int lane);
 
-/** The next piece, which is not empty; false: there is none. */
-bool mca_coll_pipering_grid_next(const mca_coll_pipering_grid_t *grid,
-                                 mca_coll_pipering_grid_walk_t *walk);
+/** The next piece, which is not empty; false: there is none. A plan asks for thousands of these. */
+static inline bool mca_coll_pipering_grid_next(mca_coll_pipering_grid_walk_t *walk)
+{
+    walk->at += walk->bytes;
+    if (walk->at == walk->total) {
+        return false;
+    }
+    while (walk->member_ends <= walk->at) {
+        ++walk->member;
+        walk->member_ends = walk->before[walk->member + 1] - walk->before[0];
+    }
+    while (walk->lane_ends <= walk->at) {
+        ++walk->lane;
+        walk->lane_ends += walk->share + (walk->lane < walk->longer);
+    }
+    walk->from = walk->at - (walk->before[walk->member] - walk->before[0]);
+    walk->bytes = (walk->member_ends < walk->lane_ends ? walk->member_ends : walk->lane_ends)
+                  - walk->at;
+    return true;
+}
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

@@ -167,7 +167,7 @@ static void add_evening(const grid_t *grid, int group, load_t *load)
     account_t sender = {.who = -1}, receiver = sender, node_out = sender, node_in = sender;
     mca_coll_pipering_grid_walk_t walk = mca_coll_pipering_grid_walk(grid, group, 0);
 
-    while (mca_coll_pipering_grid_next(grid, &walk)) {
+    while (mca_coll_pipering_grid_next(&walk)) {
         const bool across = node[walk.member] != node[walk.lane];
         const double bytes = (double) walk.bytes;
         if (walk.member == walk.lane) {
