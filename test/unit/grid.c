@@ -394,6 +394,35 @@ static mca_coll_pipering_parts_t parts_of(const instance_t *in, int me, int k, b
     return mca_coll_pipering_grid_parts(&in->grid, &in->slots[me], me, k, sends);
 }
 
+/* The runs of a round are its parts, up to a segment each, shorter only where one does not adjoin. */
+static void list_runs(const instance_t *in, int me, int k, bool sends, message_t *message)
+{
+    mca_coll_pipering_parts_t parts = parts_of(in, me, k, sends);
+    mca_coll_pipering_run_t last = {0, 0};
+    size_t left = 0;
+
+    for (mca_coll_pipering_parts_t all = parts; mca_coll_pipering_parts_next(&all);) {
+        left += all.bytes;
+    }
+    for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
+         run = mca_coll_pipering_parts_run(&parts)) {
+        const bool within = last.begin <= run.begin && run.begin < last.begin + last.count;
+        const bool adjoins = 0 < last.count && run.begin == last.begin + last.count;
+        const bool one = 1 == in->grid.blocks && !in->grid.adjoin;
+        if (ITEMS == message->runs || left < run.count || in->grid.segment < run.count || within
+            || (one && adjoins && last.count < in->grid.segment)) {
+            add_item(in, message, -1);
+            return;
+        }
+        message->run[message->runs++] = run.count;
+        left -= run.count;
+        last = run;
+    }
+    if (0 < left || (in->grid.adjoin && 2 < message->runs)) {
+        add_item(in, message, -1);
+    }
+}
+
 static void list_slots(const instance_t *in, int me, int k, bool sends, message_t *message)
 {
     const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&in->grid, me, k);
@@ -428,14 +457,7 @@ static void list_slots(const instance_t *in, int me, int k, bool sends, message_
         }
     }
     if (SIZE_MAX == in->grid.packed || in->grid.adjoin) {
-        parts = parts_of(in, me, k, sends);
-        for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
-             run = mca_coll_pipering_parts_run(&parts)) {
-            message->run[message->runs++] = run.count;
-        }
-        if (in->grid.adjoin && 2 < message->runs) {
-            add_item(in, message, -1);
-        }
+        list_runs(in, me, k, sends, message);
     }
 }
 
@@ -495,6 +517,10 @@ static void make_grid(instance_t *in, int groups, size_t packed, size_t block)
     mca_coll_pipering_grid_make(&in->grid, &in->ring, in->bytes, in->before, groups, packed);
     if (SIZE_MAX > block) {
         mca_coll_pipering_grid_cut(&in->grid, block);
+    }
+    if (SIZE_MAX == packed && tap_once_in(2)) { /* of a reduction; runs of a round are up to ITEMS */
+        const size_t least = 1 + in->before[in->p] / (ITEMS / 2);
+        in->grid.segment = least + tap_below(1 + in->before[in->p] / 2);
     }
     in->rounds = mca_coll_pipering_grid_rounds(&in->grid);
 }

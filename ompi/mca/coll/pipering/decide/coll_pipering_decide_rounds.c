@@ -88,6 +88,18 @@ static void order_nodes(const mca_coll_pipering_draft_t *draft, int groups)
     }
 }
 
+/*
+ * Bytes of a segment of a reduction's round, the largest of which has half of all: a segment is combined
+ * while the next one comes. The fewer there are, the longer the last one takes to be combined; each
+ * takes a message.
+ */
+static double segment_of(const mca_coll_pipering_draft_t *draft)
+{
+    return 0 < draft->combine
+               ? sqrt((double) draft->plan->total / 2 * draft->cost.net.alpha / draft->combine)
+               : (double) draft->plan->total;
+}
+
 /* Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they lie
  * in slots of their own. */
 static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *sizes,
@@ -104,6 +116,9 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
     if (block < plan->largest * plan->key.sizes.unit / unit) {
         const size_t least = mca_coll_pipering_grid_largest(&plan->grid) / BLOCKS_MOST + 1;
         mca_coll_pipering_grid_cut(&plan->grid, block < least ? least : block);
+    }
+    if (reduces(draft)) {
+        plan->grid.segment = 1 + (size_t) (segment_of(draft) / (double) unit);
     }
 }
 
@@ -262,7 +277,7 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
 
 /*
  * Adds a round to a volume: a message for packed pieces that adjoin, each block of them, and each
- * large part; their bytes.
+ * large part, or for each run of a reduction; their bytes.
  */
 static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
                         mca_coll_pipering_volume_t *volume)
@@ -272,6 +287,13 @@ static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
         = mca_coll_pipering_grid_parts(&plan->grid, &plan->slots, draft->me, k, sends);
     size_t bytes = 0, end = SIZE_MAX;
 
+    if (reduces(draft)) {
+        for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
+             run = mca_coll_pipering_parts_run(&parts)) {
+            volume->blocks += 1;
+            bytes += run.count;
+        }
+    }
     while (mca_coll_pipering_parts_next(&parts)) {
         const size_t begin = parts.piece->offset + parts.from;
         volume->blocks += parts.piece->large || parts.begins || begin != end;

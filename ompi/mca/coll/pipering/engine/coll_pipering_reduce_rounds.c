@@ -12,8 +12,8 @@
  * Reductions in rounds of coll_pipering_reduce_rounds.h: memory, lists of messages, combining.
  *
  * Slots lie one after the other, so what a round sends, or combines, is few runs of elements: one for
- * all shares that go whole, unless one in blocks lies between them, and one for each block. What
- * comes in has a place of its own for each round: the next one may come while it is combined.
+ * all shares that go whole, unless one in blocks lies between them, and one for each block, cut into
+ * segments. What comes in has a place of its own: the next segment comes while one is combined.
  */
 
 #include "coll_pipering_reduce_rounds.h"
@@ -34,7 +34,9 @@ typedef struct {
     char *came;        /* values that have come in, round by round */
     size_t listed;     /* of these, elements of rounds that are listed */
     size_t combined;   /* likewise, that are combined */
-    size_t round_done; /* elements, or pieces, of the step that is under way */
+    size_t step_done;  /* elements, or pieces, of the step that is under way */
+    mca_coll_pipering_parts_t coming; /* the walk over what is combined ... */
+    run_t run;                        /* ... and the run at which it is */
     mca_common_colltools_needs_t *so_far; /* [rounds + 1] what is listed before round k is, backwards */
 } reduction_t;
 
@@ -68,7 +70,7 @@ static reduction_t *reduction_alloc(const mca_coll_pipering_reduce_rounds_args_t
     const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
     const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
                                                .sends = (uint32_t) args->out,
-                                               .steps = 2 * (uint32_t) count};
+                                               .steps = (uint32_t) (args->in + count)};
     const size_t lists = mca_common_colltools_schedule_size(most);
     reduction_t *reduction = malloc(sizeof(*reduction) + lists
                                     + count * sizeof(*reduction->so_far));
@@ -135,31 +137,24 @@ static int put_own(reduction_t *reduction)
 
 /* ---- steps ---- */
 
-/* Combines what came in by round k with what is in its slots, at most so much in a call. */
-static int combine(void *context, int k, int unused)
+/* Combines the next run of round k, maybe its first one, with what is in its slots, at most so much in
+ * a call. */
+static int combine(void *context, int k, int is_first)
 {
     reduction_t *reduction = context;
     const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
-    const size_t most = most_at_once(reduction);
-    mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
-    run_t run = mca_coll_pipering_parts_run(&in);
-    size_t done = reduction->round_done;
+    const size_t most = most_at_once(reduction), done = reduction->step_done;
 
-    (void) unused;
-    while (run.count <= done) {
-        done -= run.count;
-        run = mca_coll_pipering_parts_run(&in);
+    if (0 == done) {
+        reduction->coming = is_first ? parts_of(reduction, k, true) : reduction->coming;
+        reduction->run = mca_coll_pipering_parts_run(&reduction->coming);
     }
-    const size_t left = run.count - done, count = left < most ? left : most;
+    const size_t left = reduction->run.count - done, count = left < most ? left : most;
     ompi_op_reduce(args->op, at(reduction, reduction->came, reduction->combined),
-                   at(reduction, reduction->slots, run.begin + done), count, args->type);
+                   at(reduction, reduction->slots, reduction->run.begin + done), count, args->type);
     reduction->combined += count;
-    reduction->round_done += count;
-    if (count < left || 0 < mca_coll_pipering_parts_run(&in).count) {
-        return OMPI_ERR_WOULD_BLOCK;
-    }
-    reduction->round_done = 0;
-    return OMPI_SUCCESS;
+    reduction->step_done = count < left ? done + count : 0;
+    return count < left ? OMPI_ERR_WOULD_BLOCK : OMPI_SUCCESS;
 }
 
 /* Whether the user of this rank gets a piece that is in its slots. */
@@ -173,7 +168,7 @@ static int deliver(void *context, int first, int count)
 {
     reduction_t *reduction = context;
     const mca_coll_pipering_slots_t *slots = reduction->args.slots;
-    const int i = slots->first[first] + (int) reduction->round_done;
+    const int i = slots->first[first] + (int) reduction->step_done;
     const int last = slots->first[first + count];
     int rc = OMPI_SUCCESS;
 
@@ -184,7 +179,7 @@ static int deliver(void *context, int first, int count)
                      reduction->args.spreads ? place_of(reduction, piece) : piece->from),
                   at(reduction, reduction->slots, piece->offset), piece->bytes);
     }
-    reduction->round_done = i + 1 < last ? reduction->round_done + 1 : 0;
+    reduction->step_done = i + 1 < last ? reduction->step_done + 1 : 0;
     return OMPI_SUCCESS == rc && i + 1 < last ? OMPI_ERR_WOULD_BLOCK : rc;
 }
 
@@ -250,7 +245,7 @@ static void list_back(reduction_t *reduction, int k)
     const mca_coll_pipering_grid_round_t round = round_of(reduction, k);
     mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
     mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
-    const uint32_t before = schedule->receives.count;
+    bool first = true;
 
     reduction->so_far[k] = mca_common_colltools_schedule_so_far(schedule);
     const mca_common_colltools_needs_t come
@@ -264,11 +259,10 @@ static void list_back(reduction_t *reduction, int k)
         list_message(reduction, &schedule->receives,
                      at(reduction, reduction->came, reduction->listed), run.count, round.to, come);
         reduction->listed += run.count;
-    }
-    if (before < schedule->receives.count) {
-        mca_common_colltools_schedule_step(schedule, combine, k, 0,
+        mca_common_colltools_schedule_step(schedule, combine, k, first,
                                            (mca_common_colltools_needs_t){
                                                .receives = schedule->receives.count});
+        first = false;
     }
 }
 

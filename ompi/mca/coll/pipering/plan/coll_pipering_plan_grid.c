@@ -123,7 +123,8 @@ void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *r
                      .groups = groups,
                      .packed = packed,
                      .blocks = 1,
-                     .block = SIZE_MAX};
+                     .block = SIZE_MAX,
+                     .segment = SIZE_MAX};
     bool in_order = true;
 
     before[0] = 0;
@@ -599,6 +600,13 @@ mca_coll_pipering_run_t mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *p
         if (0 == run.count) {
             run.begin = begin;
         } else if (parts->begins || begin != run.begin + run.count) {
+            break;
+        }
+        const size_t room = parts->grid->segment - run.count;
+        if (parts->bytes > room) {
+            run.count += room;
+            parts->from += room;
+            parts->bytes -= room;
             break;
         }
         run.count += parts->bytes;

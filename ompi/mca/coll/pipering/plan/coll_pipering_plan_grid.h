@@ -39,6 +39,7 @@ typedef struct mca_coll_pipering_grid_t {
                                a message of its own */
     int blocks;           /**< of the largest share, between groups; 1: shares go whole */
     size_t block;         /**< bytes above which a share is cut into blocks */
+    size_t segment;       /**< bytes of a run at most; SIZE_MAX by mca_coll_pipering_grid_make */
 } mca_coll_pipering_grid_t;
 
 /** Slots [first, first + count). */
@@ -145,8 +146,8 @@ mca_coll_pipering_parts_t mca_coll_pipering_grid_parts(const mca_coll_pipering_g
 bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts);
 
 /**
- * The next message of pieces of one kind: those of whole shares that adjoin, or of one block; empty:
- * there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the same.
+ * The next message of pieces of one kind: those of whole shares that adjoin, or of one block, up to a
+ * segment; empty: there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the same.
  */
 mca_coll_pipering_run_t mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts);
 

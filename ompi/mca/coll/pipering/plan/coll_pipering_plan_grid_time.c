@@ -16,7 +16,8 @@
  * groups are taken to be like the largest in the rounds inside them, which carry equal shares of all
  * data. A group sends a block of each share that is cut in every round of the last phase, and before
  * in as many as it has more blocks; each of them is answered. Where leaf switches are known, a round
- * takes as long as a far message, and as what leaves the busiest switch by its links.
+ * takes as long as a far message, and as what leaves the busiest switch by its links. What a reduction
+ * combines is combined while the next segment, or block, comes.
  */
 
 #include "coll_pipering_plan_circulant.h"
@@ -44,7 +45,8 @@ typedef struct {
     double *leaf;  /* [p] bytes that leave each leaf switch, by its rank in leaf_of; NULL: not known */
     double leaves; /* the most of these */
     double combine;                 /* seconds a byte that comes in, 0: it is not combined */
-    double combining;               /* seconds of the busiest rank for that */
+    double combining;               /* seconds of the busiest rank for that ... */
+    double segment, segments;       /* ... while the next segment comes: bytes; most of a message */
     mca_coll_pipering_work_t *work; /* of all rounds so far */
 } load_t;
 
@@ -81,8 +83,10 @@ static double load_time(const load_t *load)
     if (0 < load->cost->uplinks) {
         burst.bytes = larger(burst.bytes, load->leaves / load->cost->uplinks);
     }
-    return larger(burst_time(&net, &burst), burst_time(&load->cost->local, &load->local))
-           + load->combining;
+    const double moving = larger(burst_time(&net, &burst),
+                                 burst_time(&load->cost->local, &load->local));
+    const double less = moving < load->combining ? moving : load->combining;
+    return moving + load->combining - less * (1 - 1 / load->segments);
 }
 
 /* A load without messages. */
@@ -127,11 +131,13 @@ static void add_work(load_t *load, bool across, double messages, double bytes)
 static void add_sent(load_t *load, bool across, double ranks, const sent_t *sent, double busiest)
 {
     burst_t *burst = across ? &load->net : &load->local;
-    const double messages = sent->large + sent->answers + (0 < sent->packed);
+    const double segments = larger(1, sent->packed / load->segment);
+    const double messages = sent->large + sent->answers + (0 < sent->packed ? segments : 0);
 
+    load->segments = larger(load->segments, segments);
     burst->messages = larger(burst->messages, messages);
     burst->bytes = larger(burst->bytes, busiest);
-    burst->asked |= is_asked(load, across, 1, sent->packed)
+    burst->asked |= is_asked(load, across, segments, sent->packed)
                     || is_asked(load, across, sent->large, sent->bytes - sent->packed);
     load->combining = larger(load->combining, load->combine * sent->bytes);
     load->work->combining += ranks * load->combine * sent->bytes;
@@ -327,6 +333,7 @@ static double time_alike(const grid_t *grid, double rounds, int skip, const sent
     const double mixed = 1 < none->cost->net.both ? MIXED : 1;
     load_t load = no_load(none, grid->ring->size);
 
+    load.segments = grid->blocks; /* of other rounds come meanwhile */
     for (int g = 0; NULL != load.leaf && g < grid->groups; ++g) {
         add_far(&load, grid->ring, mca_coll_pipering_grid_first(grid, g),
                 mca_coll_pipering_grid_first(grid, (g + skip) % grid->groups),
@@ -429,6 +436,8 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     const load_t none = {.cost = &problem->cost,
                          .leaf = NULL == grid->ring->leaf_of || !differ ? NULL : sums.leaf,
                          .combine = problem->combine,
+                         .segment = (double) grid->segment,
+                         .segments = 1,
                          .work = &work};
     load_t load = no_load(&none, grid->ring->size);
 
