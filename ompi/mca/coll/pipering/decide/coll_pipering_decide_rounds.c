@@ -25,15 +25,15 @@
 
 #include <math.h>
 
-/* Bytes of a piece that two ranks copy, one in and one out, in the time that a message takes. */
+/* Bytes of a piece that a rank copies in the time that a message takes. */
 static size_t worth_packing(const mca_coll_pipering_draft_t *draft)
 {
     const size_t given = draft->plan->key.params.rounds_packed;
     const size_t largest = draft->plan->largest;
 
     return 0 < given ? given
-           : 2 * draft->combine * (double) largest > draft->cost.net.gap
-               ? (size_t) (draft->cost.net.gap / (2 * draft->combine))
+           : draft->combine * (double) largest > draft->cost.net.gap
+               ? (size_t) (draft->cost.net.gap / draft->combine)
                : largest;
 }
 

@@ -165,7 +165,7 @@ mca_coll_pipering_grid_given(const mca_coll_pipering_grid_t *grid,
 /** A gather in rounds, for the model. All pointers are borrowed. */
 typedef struct mca_coll_pipering_grid_problem_t {
     const mca_coll_pipering_grid_t *grid;
-    double copy; /**< seconds to pack or unpack a byte */
+    double copy; /**< seconds to copy a byte */
     double combine; /**< of the rounds of a reduction: seconds a byte; 0: data only moves */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */

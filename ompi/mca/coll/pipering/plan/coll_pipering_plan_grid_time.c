@@ -444,8 +444,8 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     for (int g = 0; 1 < grid->members && g < grid->groups; ++g) {
         add_evening(grid, g, &load);
     }
-    double time = 2 * problem->copy * copied + load_time(&load);
-    work.combining += grid->ring->size * 2 * problem->copy * copied;
+    double time = problem->copy * copied + load_time(&load);
+    work.combining += grid->ring->size * problem->copy * copied;
     time += 1 < grid->blocks ? time_blocks(grid, &sums, &none) : time_whole(grid, &sums, &none);
     for (int k = 0; 1 << k < grid->members; ++k) {
         load = no_load(&none, grid->ring->size);
