@@ -897,8 +897,57 @@ static double time_far(int turn, double uplinks, size_t block)
     return time;
 }
 
+/* Far messages, one after the other, for which a rank waits in the rounds. */
+static double count_late(const instance_t *in, const int *leaf_of)
+{
+    double late[MOST] = {0}, next[MOST] = {0}, most = 0;
+
+    for (int k = 0; k < in->rounds; k++) {
+        for (int r = 0; r < in->p; r++) {
+            const int to = mca_coll_pipering_grid_round(&in->grid, r, k).to;
+            next[to] = fmax(late[to], late[r] + (leaf_of[r] != leaf_of[to]));
+        }
+        memcpy(late, next, sizeof(late));
+    }
+    for (int r = 0; r < in->p; r++) {
+        most = fmax(most, late[r]);
+    }
+    return most;
+}
+
+/* Nodes on switches of any numbers of nodes: those alone, or all of them as one group. */
+static void try_late(tap_tally_t *tally)
+{
+    static instance_t in;
+
+    for (int i = 0; i < 300; i++) {
+        int leaf_of[MOST];
+        uint64_t blocks[MOST] = {0};
+        open_instance(&in, tap_between(2, MOST / 2), 1, REGULAR);
+        const int most = tap_between(1, in.p), groups = i % 2 ? in.p : 1;
+
+        for (int r = 0, left = 0; r < in.p; r++, left--) {
+            leaf_of[r] = 0 < left ? leaf_of[r - 1] : r;
+            left = 0 < left ? left : tap_between(1, most);
+        }
+        in.ring.leaf_of = leaf_of;
+        in.ring.turn = tap_between(0, 2);
+        mca_coll_pipering_order(&in.ring, in.node_of, blocks, MCA_COLL_PIPERING_ORDER_NODES,
+                                in.scratch);
+        mca_coll_pipering_grid_problem_t problem = problem_of(&in, groups, PACKED, SIZE_MAX);
+        const double near = mca_coll_pipering_grid_time(&problem);
+        problem.cost.far = FAR;
+        const double far = mca_coll_pipering_grid_time(&problem);
+        tap_try(tally, tap_near(far, near + count_late(&in, leaf_of) * FAR),
+                "%d nodes, at most %d a switch, turn %d: %g, %g without switches", in.p, most,
+                in.ring.turn, far, near);
+        close_instance(&in);
+    }
+}
+
 static void test_far(void)
 {
+    tap_tally_t late = {0, 0};
     const double each = 64 * BETA;
 
     ok(tap_near(time_far(0, 0, SIZE_MAX), 4 * ALPHA + 2 * FAR + 15 * each),
@@ -915,6 +964,8 @@ static void test_far(void)
     ok(tap_near(time_far(0, 1, 16), time_far(0, 0, 16)
                                         + ((3 + 3 + 1) * (1 + 3 / 4.0)) * 16 * 16 * BETA),
        "blocks: a switch passes on what its nodes send to others");
+    try_late(&late);
+    tally_ok(&late, 300, "rounds are as late as the far messages that one waits for");
 }
 
 /* Bytes and messages of a round: one for all packed pieces, or a run of them, one for each large one. */

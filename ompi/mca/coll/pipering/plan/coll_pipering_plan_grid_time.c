@@ -16,8 +16,9 @@
  * groups are taken to be like the largest in the rounds inside them, which carry equal shares of all
  * data. A group sends a block of each share that is cut in every round of the last phase, and before
  * in as many as it has more blocks; each of them is answered. Where leaf switches are known, a round
- * takes as long as a far message, and as what leaves the busiest switch by its links. What a reduction
- * combines is combined while the next segment, or block, comes.
+ * takes as long as what leaves the busiest switch by its links; and a message is as late as the far ones
+ * that it waits for, one after the other, of all rounds of a phase. What a reduction combines is combined
+ * while the next segment, or block, comes.
  */
 
 #include "coll_pipering_plan_circulant.h"
@@ -37,11 +38,20 @@ typedef struct {
     bool asked;      /* one of them needs a rendezvous */
 } burst_t;
 
+/*
+ * Where leaf switches are known: by how many far messages, one after the other, each position of the
+ * ring is late, before a round and after it.
+ */
+typedef struct {
+    double *before, *after; /* [p] */
+    double each;            /* seconds by which a far message is later, at most */
+} late_t;
+
 /* The messages of a round, of all ranks. */
 typedef struct {
     const mca_coll_pipering_cost_t *cost;
     burst_t net, local;
-    bool far;      /* one of them is between leaf switches */
+    late_t *late;
     double *leaf;  /* [p] bytes that leave each leaf switch, by its rank in leaf_of; NULL: not known */
     double leaves; /* the most of these */
     double combine;                 /* seconds a byte that comes in, 0: it is not combined */
@@ -64,7 +74,7 @@ typedef struct {
  */
 typedef struct {
     double *bytes, *packed, *large;
-    double *leaf; /* [p] room for what leaves leaf switches */
+    double *leaf; /* [3 p] room for what leaves leaf switches, and for what is late */
     double largest; /* of those */
     sent_t all, last, before;
 } sums_t;
@@ -74,28 +84,45 @@ static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_
     return mca_coll_pipering_burst_time(link, burst->messages, burst->bytes, burst->asked);
 }
 
-static double load_time(const load_t *load)
+/* Seconds of so many rounds, as if no message were far. */
+static double load_time(const load_t *load, double rounds)
 {
-    mca_coll_pipering_link_cost_t net = load->cost->net;
+    const mca_coll_pipering_link_cost_t *net = &load->cost->net;
     burst_t burst = load->net;
 
-    net.latency = load->far ? load->cost->far : net.latency;
+    if (NULL != load->leaf) {
+        load->late->each = larger(load->late->each,
+                                  (load->cost->far - net->latency) * (burst.asked ? 3 : 1));
+    }
     if (0 < load->cost->uplinks) {
         burst.bytes = larger(burst.bytes, load->leaves / load->cost->uplinks);
     }
-    const double moving = larger(burst_time(&net, &burst),
+    const double moving = larger(burst_time(net, &burst),
                                  burst_time(&load->cost->local, &load->local));
     const double less = moving < load->combining ? moving : load->combining;
-    return moving + load->combining - less * (1 - 1 / load->segments);
+    return rounds * (moving + load->combining - less * (1 - 1 / load->segments));
 }
 
-/* A load without messages. */
+/* A load without messages, of the next round. */
 static load_t no_load(const load_t *none, int ranks)
 {
     for (int r = 0; NULL != none->leaf && r < ranks; ++r) {
         none->leaf[r] = 0;
+        none->late->before[r] = none->late->after[r];
     }
     return *none;
+}
+
+/* Seconds by which a phase of rounds is late; the next one begins. */
+static double end_phase(const load_t *none, int ranks)
+{
+    double most = 0;
+
+    for (int r = 0; NULL != none->leaf && r < ranks; ++r) {
+        most = larger(most, none->late->after[r]);
+        none->late->after[r] = 0;
+    }
+    return most * none->late->each;
 }
 
 /* Bytes go from rank to rank, which are at these positions of the ring. */
@@ -106,8 +133,9 @@ static void add_far(load_t *load, const mca_coll_pipering_ring_t *ring, int from
         return;
     }
     const int leaf = ring->leaf_of[ring->rank[from]];
-    if (leaf != ring->leaf_of[ring->rank[to]]) {
-        load->far = true;
+    const bool far = leaf != ring->leaf_of[ring->rank[to]];
+    load->late->after[to] = larger(load->late->after[to], load->late->before[from] + far);
+    if (far) {
         load->leaf[leaf] += bytes;
         load->leaves = larger(load->leaves, load->leaf[leaf]);
     }
@@ -309,9 +337,9 @@ static double time_whole(const grid_t *grid, const sums_t *sums, const load_t *n
     for (int k = 0; 1 << k < grid->groups; ++k) {
         load_t load = no_load(none, grid->ring->size);
         add_round_along(grid, sums, k, &load);
-        time += load_time(&load);
+        time += load_time(&load, 1);
     }
-    return time;
+    return time + end_phase(none, grid->ring->size);
 }
 
 /* ---- rounds of blocks between groups ---- */
@@ -341,7 +369,7 @@ static double time_alike(const grid_t *grid, double rounds, int skip, const sent
     }
     add_sent(&load, true, rounds * grid->groups * grid->lanes, sent,
              fmin(grid->lanes, ranks_a_node(grid)) * sent->bytes);
-    return mixed * rounds * load_time(&load);
+    return mixed * load_time(&load, rounds);
 }
 
 /*
@@ -367,7 +395,7 @@ static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *
         time += time_alike(grid, before, skip, &sums->before, none)
                 + time_alike(grid, 1, skip, &sent, none);
     }
-    return time;
+    return time + (before + 1) / 2 * end_phase(none, grid->ring->size); /* two rounds each above */
 }
 
 /* ---- rounds inside groups ---- */
@@ -432,27 +460,32 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     const sums_t sums = sum_up(problem);
     const double copied = grid->adjoin ? 0 : grid->lanes * sums.all.packed;
     mca_coll_pipering_work_t work = {0};
+    const int p = grid->ring->size;
+    late_t late = {.before = sums.leaf + p, .after = sums.leaf + 2 * p};
     const bool differ = problem->cost.far > problem->cost.net.latency || 0 < problem->cost.uplinks;
     const load_t none = {.cost = &problem->cost,
                          .leaf = NULL == grid->ring->leaf_of || !differ ? NULL : sums.leaf,
+                         .late = &late,
                          .combine = problem->combine,
                          .segment = (double) grid->segment,
                          .segments = 1,
                          .work = &work};
-    load_t load = no_load(&none, grid->ring->size);
 
+    (void) end_phase(&none, p);
+    load_t load = no_load(&none, p);
     for (int g = 0; 1 < grid->members && g < grid->groups; ++g) {
         add_evening(grid, g, &load);
     }
-    double time = problem->copy * copied + load_time(&load);
-    work.combining += grid->ring->size * problem->copy * copied;
+    double time = problem->copy * copied + load_time(&load, 1);
+    time += end_phase(&none, p);
+    work.combining += p * problem->copy * copied;
     time += 1 < grid->blocks ? time_blocks(grid, &sums, &none) : time_whole(grid, &sums, &none);
     for (int k = 0; 1 << k < grid->members; ++k) {
-        load = no_load(&none, grid->ring->size);
+        load = no_load(&none, p);
         add_round_inside(grid, &sums, k, &load);
-        time += load_time(&load);
+        time += load_time(&load, 1);
     }
+    time += end_phase(&none, p);
     return mca_coll_pipering_crowded_time(&problem->cost, time,
-                                          mca_coll_pipering_work_time(&problem->cost, &work),
-                                          grid->ring->size);
+                                          mca_coll_pipering_work_time(&problem->cost, &work), p);
 }

@@ -90,7 +90,7 @@ member_link(const mca_coll_pipering_problem_t *problem)
 
 size_t mca_coll_pipering_model_scratch(int p)
 {
-    return ((size_t) p + 1) * (sizeof(uint64_t) + 3 * sizeof(double));
+    return ((size_t) p + 1) * (sizeof(uint64_t) + 5 * sizeof(double));
 }
 
 /* The members of a problem, in the scratch memory. */
