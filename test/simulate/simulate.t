@@ -64,21 +64,23 @@ for collective in reduce allreduce; do
     say $? "likewise of $collective in rounds"
 done
 
-# broken EXPRESSION ENDS NAME: with a plan that sed has broken the player fails, and says why.
+# broken FILE EXPRESSION ENDS NAME: with a plan that sed has broken the player fails, and says why.
 broken() {
+    local file=plan/coll_pipering_plan_$1
+    shift
     rm -rf "$directory/plan" "$directory/player"
     cp -r "$root/ompi/mca/coll/pipering/plan" "$directory/plan"
-    sed -i "$1" "$directory/plan/coll_pipering_plan_grid.c"
-    cmp -s {"$root/ompi/mca/coll/pipering","$directory"}/plan/coll_pipering_plan_grid.c ||
+    sed -i "$1" "$directory/$file"
+    cmp -s {"$root/ompi/mca/coll/pipering","$directory"}/"$file" ||
         PLAN_DIR=$directory/plan played 1 --platforms fat-tree --nodes 13 --totals 10000 \
             --arms rounds:2 --dists zipf
     [ $? -eq 1 ] && grep -q "$2" "$directory/said"
     say $? "$3"
 }
 
-broken 's/walk->from = walk->base + .*;/walk->from = 0;/' 'WRONG BYTES' \
+broken grid.h 's/walk->from = walk->at .*;/walk->from = 0;/' 'WRONG BYTES' \
     "a plan that sends other bytes than it should is found out"
-broken 's/turns ? count - 1 - own : 0/turns ? count - own : 0/' 'after 0 of 1 calls' \
+broken grid.c 's/turns ? count - 1 - own : 0/turns ? count - own : 0/' 'after 0 of 1 calls' \
     "so is one whose ranks wait for each other"
 
 echo "1..$count"
