@@ -17,7 +17,6 @@
 
 #include "simulate.h"
 
-#include <simgrid/actor.h>
 #include <string.h>
 
 typedef struct {
@@ -28,9 +27,6 @@ typedef struct {
 
 void simulate_add(const simulate_call_t *call, char *to, const char *from, size_t bytes)
 {
-    if (0 < call->copy) {
-        sg_actor_sleep_for((double) bytes * call->copy);
-    }
     for (size_t i = 0; !call->shared && i < bytes; i += sizeof(unsigned)) {
         unsigned a, b;
         memcpy(&a, to + i, sizeof(a));
@@ -76,11 +72,11 @@ static int post_runs(const reduction_t *reduction, int k, bool forwards, bool se
 {
     mca_coll_pipering_parts_t parts = parts_of(reduction, k, forwards);
     const size_t unit = reduction->call->unit;
+    mca_coll_pipering_run_t run;
     size_t done = 0;
     int count = 0;
 
-    for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
-         run = mca_coll_pipering_parts_run(&parts)) {
+    while (mca_coll_pipering_parts_run(&parts, &run)) {
         post(&request[count++], send, memory + (in_slots ? run.begin : done) * unit,
              run.count * unit, peer);
         done += run.count;
@@ -88,23 +84,7 @@ static int post_runs(const reduction_t *reduction, int k, bool forwards, bool se
     return count;
 }
 
-/* Adds what a round backwards brings to its places, as it comes by these requests. */
-static void add_up(const reduction_t *reduction, int k, MPI_Request *request)
-{
-    mca_coll_pipering_parts_t parts = parts_of(reduction, k, true);
-    const size_t unit = reduction->call->unit;
-    size_t done = 0;
-
-    for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
-         run = mca_coll_pipering_parts_run(&parts)) {
-        MPI_Wait(request++, MPI_STATUS_IGNORE);
-        simulate_add(reduction->call, reduction->area + run.begin * unit,
-                     reduction->came + done * unit, run.count * unit);
-        done += run.count;
-    }
-}
-
-/* A round, forwards or backwards; where others' values go. Backwards they are added as they come. */
+/* A round, forwards or backwards; where others' values go. */
 static void exchange(const reduction_t *reduction, int k, bool forwards, char *memory)
 {
     const mca_coll_pipering_plan_t *plan = reduction->call->plan;
@@ -113,15 +93,27 @@ static void exchange(const reduction_t *reduction, int k, bool forwards, char *m
     MPI_Request *request = simulate_take((plan->in.blocks + plan->out.blocks) * sizeof(*request),
                                          false);
 
-    const int in = post_runs(reduction, k, !forwards, false, memory, forwards,
-                             forwards ? round.from : round.to, request);
-    const int out = post_runs(reduction, k, forwards, true, reduction->area, true,
-                              forwards ? round.to : round.from, request + in);
-    if (!forwards) {
-        add_up(reduction, k, request);
-    }
-    MPI_Waitall(in + out, request, MPI_STATUSES_IGNORE);
+    int count = post_runs(reduction, k, !forwards, false, memory, forwards,
+                          forwards ? round.from : round.to, request);
+    count += post_runs(reduction, k, forwards, true, reduction->area, true,
+                       forwards ? round.to : round.from, request + count);
+    MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
     simulate_give(request, false);
+}
+
+/* Adds what has come in a round backwards to its places. */
+static void add_up(const reduction_t *reduction, int k)
+{
+    mca_coll_pipering_parts_t parts = parts_of(reduction, k, true);
+    const size_t unit = reduction->call->unit;
+    mca_coll_pipering_run_t run;
+    size_t done = 0;
+
+    while (mca_coll_pipering_parts_run(&parts, &run)) {
+        simulate_add(reduction->call, reduction->area + run.begin * unit,
+                     reduction->came + done * unit, run.count * unit);
+        done += run.count;
+    }
 }
 
 /* The results of the own share to the ranks whose they are, and those of this rank. */
@@ -175,6 +167,7 @@ void simulate_reduce(const simulate_call_t *call)
     }
     for (int k = rounds - 1; 0 <= k; --k) {
         exchange(&reduction, k, false, reduction.came);
+        add_up(&reduction, k);
     }
     for (int k = 0; spreads && k < rounds; ++k) {
         exchange(&reduction, k, true, reduction.area);

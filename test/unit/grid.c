@@ -398,14 +398,13 @@ static mca_coll_pipering_parts_t parts_of(const instance_t *in, int me, int k, b
 static void list_runs(const instance_t *in, int me, int k, bool sends, message_t *message)
 {
     mca_coll_pipering_parts_t parts = parts_of(in, me, k, sends);
-    mca_coll_pipering_run_t last = {0, 0};
+    mca_coll_pipering_run_t run, last = {0, 0};
     size_t left = 0;
 
     for (mca_coll_pipering_parts_t all = parts; mca_coll_pipering_parts_next(&all);) {
         left += all.bytes;
     }
-    for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
-         run = mca_coll_pipering_parts_run(&parts)) {
+    while (mca_coll_pipering_parts_run(&parts, &run)) {
         const bool within = last.begin <= run.begin && run.begin < last.begin + last.count;
         const bool adjoins = 0 < last.count && run.begin == last.begin + last.count;
         const bool one = 1 == in->grid.blocks && !in->grid.adjoin;

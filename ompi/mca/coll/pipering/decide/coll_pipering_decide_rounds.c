@@ -122,23 +122,24 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
     }
 }
 
-/* Modelled time with such a grid, which becomes that of the plan, in bytes. */
-static double time_with(const mca_coll_pipering_draft_t *draft, const shape_t *shape)
+/* A shape with its modelled time, whose grid becomes that of the plan, in bytes. */
+static shape_t timed(const mca_coll_pipering_draft_t *draft, int groups, size_t block)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
+    shape_t shape = {.groups = groups, .block = block};
     mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
                                                 .copy = draft->combine,
                                                 .combine = reduces(draft) ? draft->combine : 0,
                                                 .cost = draft->cost,
                                                 .scratch = draft->problem.scratch};
 
-    make_grid(draft, draft->sizes, shape, 1);
-    double time = mca_coll_pipering_grid_time(&problem);
+    make_grid(draft, draft->sizes, &shape, 1);
+    shape.time = mca_coll_pipering_grid_time(&problem);
     if (spreads(draft)) {
         problem.copy = problem.combine = 0;
-        time += mca_coll_pipering_grid_time(&problem);
+        shape.time += mca_coll_pipering_grid_time(&problem);
     }
-    return time;
+    return shape;
 }
 
 /* Modelled times are alike. */
@@ -156,14 +157,6 @@ static bool is_better(const shape_t *shape, const shape_t *best, int ranks)
     return shape->time < best->time * (1 - ALIKE)
            || (shape->time < best->time * (1 + ALIKE)
                && larger_of(shape->groups, ranks) < larger_of(best->groups, ranks));
-}
-
-static shape_t timed(const mca_coll_pipering_draft_t *draft, int groups, size_t block)
-{
-    shape_t shape = {.groups = groups, .block = block};
-
-    shape.time = time_with(draft, &shape);
-    return shape;
 }
 
 /*
@@ -262,11 +255,7 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     plan->pipes = 0;
     const shape_t shape = choose_shape(draft);
     plan->time = shape.time;
-    if (reduces(draft)) { /* cut between elements */
-        make_grid(draft, plan->bytes, &shape, plan->key.sizes.unit);
-    } else {
-        make_grid(draft, draft->sizes, &shape, 1);
-    }
+    make_grid(draft, plan->bytes, &shape, plan->key.sizes.unit); /* cut between elements */
     plan->rounds = (spreads(draft) ? 2 : 1)
                    * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;
@@ -285,16 +274,14 @@ static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
     const mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_parts_t parts
         = mca_coll_pipering_grid_parts(&plan->grid, &plan->slots, draft->me, k, sends);
+    mca_coll_pipering_run_t run;
     size_t bytes = 0, end = SIZE_MAX;
 
-    if (reduces(draft)) {
-        for (mca_coll_pipering_run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count;
-             run = mca_coll_pipering_parts_run(&parts)) {
-            volume->blocks += 1;
-            bytes += run.count;
-        }
+    while (reduces(draft) && mca_coll_pipering_parts_run(&parts, &run)) {
+        volume->blocks += 1;
+        bytes += run.count;
     }
-    while (mca_coll_pipering_parts_next(&parts)) {
+    while (!reduces(draft) && mca_coll_pipering_parts_next(&parts)) {
         const size_t begin = parts.piece->offset + parts.from;
         volume->blocks += parts.piece->large || parts.begins || begin != end;
         end = parts.piece->large ? end : begin + parts.bytes;

@@ -92,8 +92,7 @@ static int take_memory(reduction_t *reduction)
 
     for (int k = 0; k < mca_coll_pipering_grid_rounds(args->grid); ++k) {
         mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
-        for (run_t run = mca_coll_pipering_parts_run(&in); 0 < run.count; run = mca_coll_pipering_parts_run(&in)) {
-            incoming += run.count;
+        for (run_t run; mca_coll_pipering_parts_run(&in, &run); incoming += run.count) {
         }
     }
     const size_t all = args->slots->packed;
@@ -147,7 +146,7 @@ static int combine(void *context, int k, int is_first)
 
     if (0 == done) {
         reduction->coming = is_first ? parts_of(reduction, k, true) : reduction->coming;
-        reduction->run = mca_coll_pipering_parts_run(&reduction->coming);
+        (void) mca_coll_pipering_parts_run(&reduction->coming, &reduction->run);
     }
     const size_t left = reduction->run.count - done, count = left < most ? left : most;
     ompi_op_reduce(args->op, at(reduction, reduction->came, reduction->combined),
@@ -215,8 +214,9 @@ static void list_runs(reduction_t *reduction, mca_common_colltools_messages_t *l
                       bool sends, int peer, mca_common_colltools_needs_t needs)
 {
     mca_coll_pipering_parts_t parts = parts_of(reduction, k, sends);
+    run_t run;
 
-    for (run_t run = mca_coll_pipering_parts_run(&parts); 0 < run.count; run = mca_coll_pipering_parts_run(&parts)) {
+    while (mca_coll_pipering_parts_run(&parts, &run)) {
         list_message(reduction, list, at(reduction, reduction->slots, run.begin), run.count, peer,
                      needs);
     }
@@ -246,6 +246,7 @@ static void list_back(reduction_t *reduction, int k)
     mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
     mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
     bool first = true;
+    run_t run;
 
     reduction->so_far[k] = mca_common_colltools_schedule_so_far(schedule);
     const mca_common_colltools_needs_t come
@@ -254,8 +255,7 @@ static void list_back(reduction_t *reduction, int k)
     const int until = first_until(reduction, k);
     go.steps = until < rounds ? reduction->so_far[until - 1].steps : 0;
     list_runs(reduction, &schedule->sends, k, false, round.from, go);
-    for (run_t run = mca_coll_pipering_parts_run(&in); 0 < run.count;
-         run = mca_coll_pipering_parts_run(&in)) {
+    while (mca_coll_pipering_parts_run(&in, &run)) {
         list_message(reduction, &schedule->receives,
                      at(reduction, reduction->came, reduction->listed), run.count, round.to, come);
         reduction->listed += run.count;

@@ -590,29 +590,29 @@ bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts)
     return false;
 }
 
-mca_coll_pipering_run_t mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts)
+bool mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts, mca_coll_pipering_run_t *run)
 {
-    mca_coll_pipering_run_t run = {0, 0};
     bool more = parts->ahead || mca_coll_pipering_parts_next(parts);
 
+    run->count = 0;
     for (; more; more = mca_coll_pipering_parts_next(parts)) {
         const size_t begin = parts->piece->offset + parts->from;
-        if (0 == run.count) {
-            run.begin = begin;
-        } else if (parts->begins || begin != run.begin + run.count) {
+        if (0 == run->count) {
+            run->begin = begin;
+        } else if (parts->begins || begin != run->begin + run->count) {
             break;
         }
-        const size_t room = parts->grid->segment - run.count;
+        const size_t room = parts->grid->segment - run->count;
         if (parts->bytes > room) {
-            run.count += room;
+            run->count += room;
             parts->from += room;
             parts->bytes -= room;
             break;
         }
-        run.count += parts->bytes;
+        run->count += parts->bytes;
     }
     parts->ahead = more;
-    return run;
+    return 0 < run->count;
 }
 
 const mca_coll_pipering_piece_t *

@@ -147,9 +147,9 @@ bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts);
 
 /**
  * The next message of pieces of one kind: those of whole shares that adjoin, or of one block, up to a
- * segment; empty: there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the same.
+ * segment; false: there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the same.
  */
-mca_coll_pipering_run_t mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts);
+bool mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts, mca_coll_pipering_run_t *run);
 
 /** The rank of a lane in the group of rank `me`. */
 int mca_coll_pipering_grid_member(const mca_coll_pipering_grid_t *grid, int me, int lane);

@@ -85,9 +85,10 @@ size_t mca_coll_pipering_order_scratch(int p);
  * in 0..p-1, equal for ranks of one node), `blocks` [p] is by rank.
  * Without ORDER_NODES every rank counts as a node of its own. Without
  * ORDER_EMPTIES nodes are in the order of their lowest ranks, or, with leaf switches, in that of
- * these, `turn` at a time from each, and the ranks of a node in rank order. With ORDER_EMPTIES M is the least possible with the ranks of a node
- * together, found exactly for small rings and by a bounded search otherwise; and the
- * last rank of a node with data is non-empty where that costs no round.
+ * these, `turn` at a time from each, and the ranks of a node in rank order. With ORDER_EMPTIES
+ * M is the least possible with the ranks of a node together, found exactly for small rings and by
+ * a bounded search otherwise; and the last rank of a node with data is non-empty where that costs
+ * no round.
  * The result depends on the arguments only, so all ranks find the same ring.
  */
 void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
