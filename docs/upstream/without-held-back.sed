@@ -51,25 +51,6 @@ s/both_t arch, variables, mesh,/both_t arch, variables,/
 /mca_coll_pipering_ways_\(hash\|find\|free\)(/d
 /^\/\* A mesh that some ranks see/,/^$/d
 /are_equal(join\.mesh)/,/}/d
-/^mca_coll_pipering_ways_t \*mca_coll_pipering_setup_ways(/{
-/;$/!{
-N
-N
-N
-N
-}
-d
-}
-/^\/\*\*$/{
-N
-/The mesh of the communicator/{
-N
-N
-N
-N
-d
-}
-}
 
 # tags and schedules
 /^ \* Tags that any plan of a call may have/,/^ \*\/$/c\
@@ -89,20 +70,16 @@ s/\(ROUNDS\] = make_rounds\),$/\1};/
 /MCA_COLL_PIPERING_MESH_LINES\] = /d
 
 # plans
-/^\/\* The mesh of a communicator, with/,/^}/d
-s/find_ways(context, &ways) ? \(malloc(.*)\) : NULL/\1/
-/ways_t \*ways = NULL;/d
+s/= wound ? \(malloc(.*)\) : NULL/= \1/
+/const bool wound = /d
 s/\.machine = machine_of(context, key),/.machine = machine_of(context, key)};/
-/\.ways = \(ways\|facts->ways\)/d
+/\.ways = \(known->ways\|facts->ways\)/d
 /^ *const mca_coll_pipering_ways_t \*ways, /s//                         /
-/row->along_mesh && NULL == ways/,/}/d
 s/, ways, &pipes/, \&pipes/
 s/facts->ranks, facts->ways, key/facts->ranks, key/
-/if (NULL != row->room) {/,/}/d
+/if (row->along_mesh && NULL != ways) {/,/}/d
 s/int its_pipes = row->pipes, its_links = row->links;/const int its_pipes = row->pipes, its_links = row->links;/
 /bool along_mesh; /d
-/Sets pipes and links by the mesh/d
-/(\*room)(const struct/d
 s/MCA_COLL_PIPERING_MESH_STREAMS/1/
 s/^\/\* All rows, those along a mesh last\. \*\//\/* All rows. *\//
 /^static const .* \*row_behind(/,/^}/{

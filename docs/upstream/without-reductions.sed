@@ -2,13 +2,12 @@
 # Gone: fixed_point decide/coll_pipering_decide_chain.c call/coll_pipering_bcast.c
 # Gone: call/coll_pipering_reduction.c call/coll_pipering_reductions.c
 # Gone: call/coll_pipering_request_reduce.c engine/coll_pipering_reduce_rounds.c
-# Gone: engine/coll_pipering_reduce_rounds.h plan/coll_pipering_plan_chain.c
+# Gone: plan/coll_pipering_plan_chain.c
 # Gone: plan/coll_pipering_plan_chain.h plan/coll_pipering_plan_stages.c
 # Gone: decide/coll_pipering_decide_scan.c engine/coll_pipering_scan_rounds.c
-# Gone: engine/coll_pipering_scan_rounds.h plan/coll_pipering_plan_scan.c
+# Gone: plan/coll_pipering_plan_scan.c
 # Gone: plan/coll_pipering_plan_scan.h
 /#include ".*\/pipering\/fixed_point\//d
-/#include ".*\/coll_pipering_\(reduce\|scan\)_rounds\.h"/d
 /#include "coll_pipering_plan_chain\.h"/d
 
 # calls
@@ -18,10 +17,12 @@ s/if (i == (int) mca_coll_pipering_variable_of((mca_coll_pipering_collective_t) 
 s/NULL == request->call\.op ? begin_copies(request)$/begin_copies(request);/
 /^ *: mca_coll_pipering_request_reduce(request);/d
 /^\/\*\* Makes the pipelines, or the schedule, of a reduction/,/;$/d
-/^static int make_\(reduction\|scan\)(/,/^}/d
-/^ *if (mca_coll_pipering_scans(request->call\.collective)) {/,/^    }/d
-s/return NULL == request->call\.op ? make_gather(request, synchronous, made)$/return make_gather(request, synchronous, made);/
-/^ *: make_reduction(request, synchronous, made);/d
+/^\/\* ---- values of reductions and scans /,/^END_C_DECLS$/{
+/^END_C_DECLS$/!d
+}
+/^ *if (mca_coll_pipering_scans(call->collective)) {/,/^    }/d
+s/return NULL == call->op ? mca_coll_pipering_gather_rounds_new(&args, made)$/return mca_coll_pipering_gather_rounds_new(\&args, made);/
+/^ *: mca_coll_pipering_reduce_rounds_new(&args, made);/d
 
 # sums in fixed point
 /^ \*     fixed_point /d

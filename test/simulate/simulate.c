@@ -201,7 +201,7 @@ static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_fact
     const mca_coll_pipering_grid_problem_t problem
         = {.grid = &plan->grid,
            .copy = unit * mca_coll_pipering_machine_combine(machine, facts->load),
-           .cost = mca_coll_pipering_cost_of(
+           .cost = mca_coll_pipering_machine_cost(
                machine, unit * machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
            .scratch = scratch};
     plan->by_node.leaf_of = facts->leaf_of;
@@ -343,7 +343,7 @@ static mca_coll_pipering_below_time_t below_of(const mca_coll_pipering_plan_t *p
 {
     const double beta = facts->machine->value[MCA_COLL_PIPERING_NET_BETA];
     const mca_coll_pipering_cost_t cost
-        = mca_coll_pipering_cost_of(facts->machine, beta, facts->load);
+        = mca_coll_pipering_machine_cost(facts->machine, beta, facts->load);
     void *scratch = simulate_take(mca_coll_pipering_below_scratch(facts->ranks), false);
     const mca_coll_pipering_below_call_t call
         = {.modules = facts->below,

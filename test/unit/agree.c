@@ -107,7 +107,7 @@ static void prepare_combination(int rank, int number)
                        .least = key_of(rank ^ 5, number),
                        .noise = key_of(rank, number)};
     init_agreement(rank, sizeof(*value));
-    mca_common_colltools_combine(&agreement[rank], merge, value);
+    mca_common_colltools_agreement_prepare(&agreement[rank], merge, value);
 }
 
 static size_t received(const mca_common_colltools_schedule_t *schedule)
@@ -131,7 +131,7 @@ static void prepare_collection(int rank, int number)
     }
     collected[number][rank] = values;
     init_agreement(rank, 3 * sizeof(*values));
-    mca_common_colltools_collect(&agreement[rank], values);
+    mca_common_colltools_agreement_prepare(&agreement[rank], NULL, values);
     is_lean &= 3 * (size_t) (p - 1) * sizeof(*values) == received(&agreement[rank].schedule);
 }
 

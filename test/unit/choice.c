@@ -198,7 +198,7 @@ static double below_time(const call_t *call, const plan_t *plan, double beta)
     size_t bytes[MOST];
     const mca_coll_pipering_sizes_t *sizes = &call->key.sizes;
     const double load = call->facts.load;
-    const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(&call->machine, beta, load);
+    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta, load);
     mca_coll_pipering_below_call_t below = {
         .modules = call->facts.below,
         .collective = call->key.collective,
@@ -346,7 +346,7 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
         const mca_coll_pipering_grid_problem_t problem = {
             .grid = &plan->grid,
             .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
-            .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load),
+            .cost = mca_coll_pipering_machine_cost(&call->machine, end_of(call, end), call->facts.load),
             .scratch = scratch};
         good = good && tap_near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
     }
@@ -591,7 +591,7 @@ static plan_t *make_small(call_t *call, size_t total, bool one)
 static bool fill_links(const call_t *call, const plan_t *plan)
 {
     const mca_coll_pipering_cost_t cost
-        = mca_coll_pipering_cost_of(&call->machine, end_of(call, 0), call->facts.load);
+        = mca_coll_pipering_machine_cost(&call->machine, end_of(call, 0), call->facts.load);
 
     return (double) plan->total >= (cost.net.alpha + cost.net.latency) / cost.net.beta;
 }

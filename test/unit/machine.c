@@ -329,16 +329,20 @@ static void test_usual(void)
 
 /* ---- costs ---- */
 
+/* No cost is below. */
+#define LEAST_ALPHA 1e-7
+#define LEAST_BETA 1e-12
+
 /* Handling takes so many times as long: all but bytes on the wire and their latency. */
 static bool is_crowded(const mca_coll_pipering_cost_t *alone, const mca_coll_pipering_cost_t *crowd,
                        double times)
 {
-    const double ratio[][2] = {{alone->net.alpha, crowd->net.alpha},
+    const double ratio[][3] = {{alone->net.alpha, crowd->net.alpha, LEAST_ALPHA},
                                {alone->net.gap, crowd->net.gap},
                                {alone->net.handshake, crowd->net.handshake},
                                {alone->net.copy, crowd->net.copy},
-                               {alone->local.alpha, crowd->local.alpha},
-                               {alone->local.beta, crowd->local.beta},
+                               {alone->local.alpha, crowd->local.alpha, LEAST_ALPHA},
+                               {alone->local.beta, crowd->local.beta, LEAST_BETA},
                                {alone->local.latency, crowd->local.latency},
                                {alone->local.gap, crowd->local.gap}};
     bool good = alone->net.beta == crowd->net.beta && alone->net.latency == crowd->net.latency
@@ -349,7 +353,8 @@ static bool is_crowded(const mca_coll_pipering_cost_t *alone, const mca_coll_pip
                 && alone->local.overlap == crowd->local.overlap;
 
     for (size_t i = 0; i < sizeof(ratio) / sizeof(ratio[0]); i++) {
-        good = good && fabs(ratio[i][1] - times * ratio[i][0]) <= 1e-12 * ratio[i][1];
+        good = good && fabs(ratio[i][1] - fmax(ratio[i][2], times * ratio[i][0]))
+                           <= 1e-12 * ratio[i][1];
     }
     return good;
 }
@@ -367,15 +372,18 @@ static void test_costs(void)
         const mca_coll_pipering_cost_t alone = mca_coll_pipering_machine_cost(&machine, beta, 1);
         const double combine = mca_coll_pipering_machine_combine(&machine, 1);
         tap_try(&units,
-                alone.net.alpha == 1e-6 * value[MCA_COLL_PIPERING_NET_ALPHA]
-                    && alone.net.beta == 1e-9 * beta
+                alone.net.alpha == fmax(LEAST_ALPHA, 1e-6 * value[MCA_COLL_PIPERING_NET_ALPHA])
+                    && alone.net.beta == fmax(LEAST_BETA, 1e-9 * beta)
                     && alone.net.latency == 1e-6 * value[MCA_COLL_PIPERING_NET_LATENCY]
                     && alone.net.handshake == 1e-6 * value[MCA_COLL_PIPERING_NET_HANDSHAKE]
                     && alone.net.copy == 1e-9 * value[MCA_COLL_PIPERING_NET_COPY]
                     && alone.net.eager == value[MCA_COLL_PIPERING_NET_EAGER]
                     && alone.net.packet == value[MCA_COLL_PIPERING_NET_PACKET]
                     && alone.net.frame == value[MCA_COLL_PIPERING_NET_FRAME]
-                    && alone.local.beta == 1e-9 * value[MCA_COLL_PIPERING_LOCAL_BETA]
+                    && alone.local.alpha
+                           == fmax(LEAST_ALPHA, 1e-6 * value[MCA_COLL_PIPERING_LOCAL_ALPHA])
+                    && alone.local.beta
+                           == fmax(LEAST_BETA, 1e-9 * value[MCA_COLL_PIPERING_LOCAL_BETA])
                     && alone.local.overlap == (0 < value[MCA_COLL_PIPERING_LOCAL_OVERLAP])
                     && combine == 1e-9 * value[MCA_COLL_PIPERING_COMBINE],
                 "alpha %g, beta %g", alone.net.alpha, alone.net.beta);

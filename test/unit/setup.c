@@ -183,12 +183,12 @@ static void close_ranks(ompi_communicator_t *comm)
 
 static const machine_t *machine_of(int r)
 {
-    return mca_coll_pipering_setup_machine(ranks[r].context.setup);
+    return &mca_coll_pipering_setup_known(ranks[r].context.setup)->machine;
 }
 
 static const machine_t *stated_of(int r)
 {
-    return mca_coll_pipering_setup_stated(ranks[r].context.setup);
+    return &mca_coll_pipering_setup_known(ranks[r].context.setup)->stated;
 }
 
 static mca_coll_pipering_reason_t judged(int r)
@@ -276,21 +276,18 @@ static void test_words(void)
                                                 : han && !odd       ? MCA_COLL_PIPERING_BELOW_HAN
                                                 : MCA_COLL_PIPERING_BELOW_TUNED;
         for (int r = 0; over && r < p; r++) {
-            const mca_coll_pipering_setup_t *setup = ranks[r].context.setup;
+            const mca_coll_pipering_known_t *known
+                = mca_coll_pipering_setup_known(ranks[r].context.setup);
             tap_try(&word, is_same(&stated, stated_of(r)) && MCA_COLL_PIPERING_TAKEN == judged(r),
                     "rank %d of %d: %g to %g", r, p, stated_of(r)->value[1],
                     stated_of(r)->value[2]);
             tap_try(&streams, is_same(&machine, machine_of(r)), "rank %d of %d: %g to %g", r, p,
                     machine_of(r)->value[1], machine_of(r)->value[2]);
             tap_try(&rest,
-                    below == mca_coll_pipering_setup_below(setup)
-                        && p == mca_coll_pipering_setup_nodes(setup)
-                        && far == mca_coll_pipering_setup_far(setup)
-                        && (places || far ? p == ranks[r].noted
-                                          : load == mca_coll_pipering_setup_load(setup)),
-                    "rank %d of %d: below %d, load %g", r, p,
-                    (int) mca_coll_pipering_setup_below(setup),
-                    mca_coll_pipering_setup_load(setup));
+                    below == known->below && p == known->nodes.count && far == known->far
+                        && (places || far ? p == ranks[r].noted : load == known->nodes.load),
+                    "rank %d of %d: below %d, load %g", r, p, (int) known->below,
+                    known->nodes.load);
         }
         tap_try(&word, over, "%d ranks: no end", p);
         close_ranks(comm);

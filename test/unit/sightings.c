@@ -29,9 +29,7 @@
 
 /* What ranks have agreed on before; here all of it is posed. */
 struct mca_coll_pipering_setup_t {
-    mca_coll_pipering_machine_t machine;
-    int nodes;
-    double load;
+    mca_coll_pipering_known_t known;
 };
 
 typedef struct rank_t {
@@ -46,26 +44,10 @@ typedef struct rank_t {
 
 static rank_t ranks[MOST];
 
-const mca_coll_pipering_machine_t *
-mca_coll_pipering_setup_machine(const mca_coll_pipering_setup_t *setup)
+const mca_coll_pipering_known_t *
+mca_coll_pipering_setup_known(const mca_coll_pipering_setup_t *setup)
 {
-    return &setup->machine;
-}
-
-int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->nodes;
-}
-
-double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->load;
-}
-
-int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)
-{
-    (void) setup;
-    return TAG;
+    return &setup->known;
 }
 
 void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context,
@@ -89,7 +71,8 @@ static void open_ranks(ompi_communicator_t *comm, const mca_coll_pipering_machin
 {
     for (int r = 0; r < comm->size; r++) {
         memset(&ranks[r], 0, sizeof(ranks[r]));
-        ranks[r].setup = (struct mca_coll_pipering_setup_t){*machine, nodes, 1};
+        ranks[r].setup = (struct mca_coll_pipering_setup_t){
+            {.machine = *machine, .nodes = {.count = nodes, .load = 1}, .tag = TAG}};
         ranks[r].context.comm = &comm[r];
         ranks[r].context.process = &ranks[r].process;
         ranks[r].context.setup = &ranks[r].setup;
@@ -131,7 +114,7 @@ static mca_coll_pipering_plan_t *plan_call(const call_t *call, const rank_t *ran
                                              .ppn = 1 == call->nodes ? p : 1,
                                              .node_of = node_of,
                                              .load = 1,
-                                             .machine = &rank->setup.machine};
+                                             .machine = &rank->setup.known.machine};
     mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&gather, &facts);
     if (NULL == plan) {
         tap_bail("no plan");
@@ -208,8 +191,9 @@ static void test_calls(void)
 
 static double time_of(const rank_t *rank, double beta, double bytes)
 {
-    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&rank->setup.machine, beta,
-                                                                         rank->setup.load);
+    const mca_coll_pipering_known_t *known = &rank->setup.known;
+    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&known->machine, beta,
+                                                                         known->nodes.load);
 
     return mca_coll_pipering_stream_time(&cost.net, 1, bytes);
 }
@@ -291,7 +275,7 @@ static bool is_frozen(const rank_t *rank, const mca_coll_pipering_machine_t *bef
            && 0 == memcmp(&wanted, &rank->context.machine, sizeof(wanted))
            && mca_coll_pipering_machine_hash(&wanted)
                   == mca_coll_pipering_machine_hash(&rank->context.machine)
-           && 0 == memcmp(before, &rank->setup.machine, sizeof(wanted))
+           && 0 == memcmp(before, &rank->setup.known.machine, sizeof(wanted))
            && !mca_coll_pipering_machine_doubted(&rank->context.machine);
 }
 

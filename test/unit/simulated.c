@@ -260,8 +260,8 @@ static mca_coll_pipering_route_t *route_all(call_t *call)
     const int p = call->facts.ranks;
     int pipes, links = plan->row->links;
 
-    if (NULL != plan->row->room) {
-        plan->row->room(call->ways, &pipes, &links);
+    if (plan->row->along_mesh) {
+        mca_coll_pipering_mesh_room(call->ways, &pipes, &links);
     }
     void *memory = tap_memory(mca_coll_pipering_routes_size(plan->pipes * p, links, links));
     mca_coll_pipering_route_t *routes
@@ -296,7 +296,7 @@ static double simulate(call_t *call)
         .block_size = plan->block_size,
         .unit = plan->key.sizes.unit,
         .node_of = call->node_of,
-        .cost = mca_coll_pipering_cost_of(machine, machine->value[MCA_COLL_PIPERING_NET_BETA], 1),
+        .cost = mca_coll_pipering_machine_cost(machine, machine->value[MCA_COLL_PIPERING_NET_BETA], 1),
         .combine = mca_coll_pipering_machine_combine(machine, 1),
         .ports = NULL == call->ways});
 

@@ -45,6 +45,6 @@ mca_coll_pipering_cost_t predict_cost(const predict_t *predict)
 {
     const mca_coll_pipering_machine_t *machine = &predict->machine.of;
 
-    return mca_coll_pipering_cost_of(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
-                                     predict_facts(predict).load);
+    return mca_coll_pipering_machine_cost(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
+                                          predict_facts(predict).load);
 }

@@ -80,17 +80,16 @@ static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_ml
                       mca_coll_mleader_reason_t *reason)
 {
     mca_common_colltools_module_t *chooser = module->chooser;
-    mca_common_colltools_question_t question = {.count = call->rcount,
-                                                .waits = NONBLOCKING != form};
-    mca_common_colltools_answer_t answer;
+    size_t size;
+    bool others;
 
     if (MCA_COLL_MLEADER_TAKEN != *reason || NULL == chooser
         || MCA_COLL_MLEADER_AUTO != params->algorithm) {
         return OMPI_SUCCESS;
     }
-    ompi_datatype_type_size(call->rtype, &question.size);
-    const int rc = chooser->choose(chooser, &question, &answer);
-    if (MCA_COMMON_COLLTOOLS_OTHERS == answer) {
+    ompi_datatype_type_size(call->rtype, &size);
+    const int rc = chooser->choose(chooser, call->rcount, size, NONBLOCKING != form, &others);
+    if (others) {
         *reason = MCA_COLL_MLEADER_FALLBACK_MODEL;
     }
     return rc;

@@ -30,11 +30,6 @@
 
 #include "opal/datatype/opal_convertor.h"
 
-static int rank_of(const mca_coll_mleader_call_t *call)
-{
-    return ompi_comm_rank(call->comm);
-}
-
 /* ---- types with gaps ---- */
 
 int mca_coll_mleader_pack(const mca_coll_mleader_call_t *call, char *to)
@@ -70,7 +65,7 @@ static int unpack(const mca_coll_mleader_call_t *call, int rank, const char *fro
 
 int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 {
-    const int position = call->grouping->groups.position[rank_of(call)];
+    const int position = call->grouping->groups.position[ompi_comm_rank(call->comm)];
     char *to = area + (size_t) position * call->length;
     ptrdiff_t true_lb, extent;
 
@@ -89,7 +84,7 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 /* The number of positions from `from` on that have the same order in rbuf, without gaps. */
 static int count_run(const mca_coll_mleader_call_t *call, int from, int to)
 {
-    const int *rank = call->grouping->groups.rank, me = rank_of(call);
+    const int *rank = call->grouping->groups.rank, me = ompi_comm_rank(call->comm);
     int run = 1;
 
     if ((ptrdiff_t) call->length != call->stride) {
@@ -114,7 +109,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
         const int rank = call->grouping->groups.rank[x];
         const char *place = area + (size_t) x * call->length;
         run = 1;
-        if (call->in_place && rank == rank_of(call)) {
+        if (call->in_place && rank == ompi_comm_rank(call->comm)) {
             continue;
         }
         if (!call->rdense) {

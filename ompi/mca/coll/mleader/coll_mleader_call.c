@@ -67,7 +67,7 @@ static char *find_shared(const mca_coll_mleader_call_t *call)
     const size_t lane = call->variant.lanes ? 0
                                             : (size_t) grouping->groups.lane[grouping->group];
 
-    return call->memory->half[mca_coll_mleader_turn(call->slice)]
+    return call->memory->half[call->slice % 2]
            + lane * (size_t) call->topology->ranks * call->length;
 }
 
@@ -141,35 +141,25 @@ static void go_on(mca_coll_mleader_call_t *call)
 
 /* ---- calls ---- */
 
-static void count(const mca_coll_mleader_variant_t *variant)
-{
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
-
-    mca_common_colltools_count(mca_coll_mleader_is_shared(variant) ? &counters->calls_shared
-                                                                   : &counters->calls_messages,
-                               1);
-}
-
-static bool is_turn(const mca_coll_mleader_call_t *call)
-{
-    return mca_coll_mleader_shared_is_turn(call->memory, call->turn);
-}
-
 void mca_coll_mleader_call_begin(mca_coll_mleader_call_t *call)
 {
     const uint64_t slices = mca_coll_mleader_slices(call);
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
 
     call->slice = mca_coll_mleader_shared_take(call->memory, slices, &call->turn);
     call->end = call->slice + slices;
     call->offset = 0;
     call->state = MCA_COLL_MLEADER_WAITING;
-    count(&call->variant);
+    mca_common_colltools_count(mca_coll_mleader_is_shared(&call->variant)
+                                   ? &counters->calls_shared
+                                   : &counters->calls_messages,
+                               1);
 }
 
 bool mca_coll_mleader_call_move(mca_coll_mleader_call_t *call, int *progress)
 {
     if (MCA_COLL_MLEADER_WAITING == call->state) {
-        if (!is_turn(call)) {
+        if (!mca_coll_mleader_shared_is_turn(call->memory, call->turn)) {
             return false;
         }
         enter(call);
@@ -186,7 +176,7 @@ bool mca_coll_mleader_call_move(mca_coll_mleader_call_t *call, int *progress)
 int mca_coll_mleader_call_run(mca_coll_mleader_call_t *call)
 {
     mca_coll_mleader_call_begin(call);
-    while (!is_turn(call)) {
+    while (!mca_coll_mleader_shared_is_turn(call->memory, call->turn)) {
         opal_progress();
     }
     enter(call);

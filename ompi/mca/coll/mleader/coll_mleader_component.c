@@ -21,27 +21,6 @@
 const char *mca_coll_mleader_component_version_string
     = "Open MPI mleader collective MCA component version " OMPI_VERSION;
 
-static int mleader_register(void);
-static int mleader_open(void);
-static int mleader_close(void);
-static int mleader_init_query(bool enable_progress_threads, bool enable_mpi_threads);
-
-const mca_coll_base_component_t mca_coll_mleader_component = {
-    .collm_version = {
-        MCA_COMMON_COLLTOOLS_COLL_VERSION,
-        .mca_component_name = "mleader",
-        MCA_COMMON_COLLTOOLS_COMPONENT_VERSION,
-        .mca_open_component = mleader_open,
-        .mca_close_component = mleader_close,
-        .mca_register_component_params = mleader_register,
-    },
-    .collm_data = {
-        .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
-    },
-    .collm_init_query = mleader_init_query,
-    .collm_comm_query = mca_coll_mleader_comm_query,
-};
-
 static bool opened;
 
 static int mleader_register(void)
@@ -90,9 +69,18 @@ static int mleader_close(void)
     return OMPI_SUCCESS;
 }
 
-static int mleader_init_query(bool enable_progress_threads, bool enable_mpi_threads)
-{
-    (void) enable_progress_threads;
-    (void) enable_mpi_threads;
-    return OMPI_SUCCESS;
-}
+const mca_coll_base_component_t mca_coll_mleader_component = {
+    .collm_version = {
+        MCA_COMMON_COLLTOOLS_COLL_VERSION,
+        .mca_component_name = "mleader",
+        MCA_COMMON_COLLTOOLS_COMPONENT_VERSION,
+        .mca_open_component = mleader_open,
+        .mca_close_component = mleader_close,
+        .mca_register_component_params = mleader_register,
+    },
+    .collm_data = {
+        .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
+    },
+    .collm_init_query = mca_common_colltools_init_query,
+    .collm_comm_query = mca_coll_mleader_comm_query,
+};

@@ -90,17 +90,8 @@ OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_con
  */
 static bool is_on_one_node(ompi_communicator_t *comm)
 {
-    ompi_group_t *group = comm->c_local_group;
-    if (ompi_group_have_remote_peers(group)) {
-        return false;
-    }
-    const opal_process_name_t first = ompi_group_get_proc_name(group, 0);
-    int r = 1;
-    while (r < ompi_comm_size(comm)
-           && first.jobid == ompi_group_get_proc_name(group, r).jobid) {
-        ++r;
-    }
-    return ompi_comm_size(comm) == r;
+    return !ompi_group_have_remote_peers(comm->c_local_group)
+           && mca_common_colltools_is_one_job(comm);
 }
 
 /*

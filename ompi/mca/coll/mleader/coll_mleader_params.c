@@ -134,10 +134,7 @@ const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
 static void register_counters(mca_common_colltools_vars_t *all)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
-    const struct {
-        const char *name, *help;
-        opal_atomic_int64_t *counter;
-    } rows[]
+    const mca_common_colltools_pvar_t rows[]
         = {{"calls_shared", "Calls served through shared memory", &counters->calls_shared},
            {"calls_messages", "Calls served by messages alone", &counters->calls_messages},
            {"messages_between", "Messages sent to other nodes", &counters->messages_between},
@@ -147,13 +144,13 @@ static void register_counters(mca_common_colltools_vars_t *all)
            {"bytes_copied", "Bytes read from shared memory", &counters->bytes_copied}};
     char name[64], help[128];
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
-        mca_common_colltools_counter(all, rows[i].name, rows[i].help, rows[i].counter);
-    }
+    mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, rows,
+                               sizeof(rows) / sizeof(rows[0]));
     for (int i = MCA_COLL_MLEADER_TAKEN + 1; i < MCA_COLL_MLEADER_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reasons[i].name);
         snprintf(help, sizeof(help), "Calls left to the module below: %s", reasons[i].text);
-        mca_common_colltools_counter(all, name, help, &counters->fallback[i]);
+        const mca_common_colltools_pvar_t row = {name, help, &counters->fallback[i]};
+        mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, &row, 1);
     }
 }
 

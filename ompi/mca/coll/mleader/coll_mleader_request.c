@@ -92,7 +92,6 @@ static request_t *new_request(const mca_coll_mleader_call_t *call, bool persiste
 
     if (NULL != request) {
         mca_common_colltools_task_init(&request->super, &kind, call->comm, persistent);
-        request->super.nonblocking = true;
         request->call = *call;
         request->call.tag = tag;
         request->call.room = &request->room;
@@ -114,18 +113,6 @@ static int keep(request_t *request)
     return rc;
 }
 
-/* Returns the request to the user or, after an error, frees it. */
-static int hand_out(request_t *request, int rc, ompi_request_t **handle)
-{
-    if (OMPI_SUCCESS == rc) {
-        return mca_common_colltools_task_hand_out(&request->super, handle);
-    }
-    if (NULL != request) {
-        mca_common_colltools_task_free(&request->super);
-    }
-    return rc;
-}
-
 /* ---- nonblocking calls ---- */
 
 int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_request_t **handle)
@@ -136,7 +123,7 @@ int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_req
     if (OMPI_SUCCESS != rc) {
         mca_coll_mleader_shared_skip(call->memory, mca_coll_mleader_slices(call));
     }
-    return hand_out(request, rc, handle);
+    return mca_common_colltools_task_hand_out((mca_common_colltools_task_t *) request, rc, handle);
 }
 
 /* ---- persistent requests ---- */
@@ -169,5 +156,5 @@ int mca_coll_mleader_request_make(const mca_coll_mleader_call_t *call,
         mca_coll_mleader_report(&request->call);
         rc = keep(request);
     }
-    return hand_out(request, rc, handle);
+    return mca_common_colltools_task_hand_out((mca_common_colltools_task_t *) request, rc, handle);
 }

@@ -106,7 +106,7 @@ static void count(const mca_coll_mleader_listing_t *listing)
 
 void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call)
 {
-    const int half = mca_coll_mleader_turn(call->slice);
+    const int half = call->slice % 2;
     mca_coll_mleader_listing_t *listing = &call->room->listing[half];
     mca_common_colltools_schedule_t *schedule = &call->schedule;
 

@@ -58,12 +58,6 @@ typedef struct mca_coll_mleader_counter_t {
 /* Low bits of a lane's counter, for the number of rounds; the slice is in the bits above. */
 #define MCA_COLL_MLEADER_ROUNDS_BITS 24
 
-/** The half that a slice uses. */
-static inline int mca_coll_mleader_turn(uint64_t slice)
-{
-    return (int) (slice % 2);
-}
-
 /** The value of a rank's counter when it has written its contribution to a slice. */
 static inline uint64_t mca_coll_mleader_written(uint64_t slice)
 {

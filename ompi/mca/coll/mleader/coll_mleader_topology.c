@@ -73,18 +73,13 @@ static int lowest_in_domain(ompi_communicator_t *comm, mca_coll_mleader_domain_t
     return me;
 }
 
-/* A hash of variable i, or of all variables. */
-static uint32_t hash_of(int i)
-{
-    return mca_common_colltools_equal_hash(&mca_coll_mleader.equal, i);
-}
-
 static record_t make_record(ompi_communicator_t *comm, mca_coll_mleader_domain_t domain)
 {
     record_t record = {.node = mca_common_colltools_nodes_mine(),
                        .domain = lowest_in_domain(comm, domain),
                        .arch = opal_local_arch,
-                       .variables = hash_of(mca_coll_mleader.equal.count),
+                       .variables = mca_common_colltools_equal_hash(
+                           &mca_coll_mleader.equal, mca_coll_mleader.equal.count),
                        .mark = MARK};
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -261,7 +256,7 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     for (int i = 0; i < count; ++i) {
-        mine[i] = hash_of(i);
+        mine[i] = mca_common_colltools_equal_hash(&mca_coll_mleader.equal, i);
     }
     const int rc =
         module->below.coll_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
@@ -302,7 +297,7 @@ static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *c
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    mca_common_colltools_nodes_fill(comm, node_of);
+    mca_common_colltools_nodes_fill(comm, node_of, NULL);
     count_ranks(topology, records, node_of, me);
     return add_groupings(topology, &layout, domain, me);
 }

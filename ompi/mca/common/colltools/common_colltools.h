@@ -42,6 +42,12 @@ BEGIN_C_DECLS
 /** Whether the component was built for this release of Open MPI; if not, reports it. */
 bool mca_common_colltools_is_release_of_build(const char *owner);
 
+/** A component's init_query: it serves threads of any kind. */
+int mca_common_colltools_init_query(bool enable_progress_threads, bool enable_mpi_threads);
+
+/** Whether all ranks were started by one mpirun, that of this one. O(p). */
+bool mca_common_colltools_is_one_job(ompi_communicator_t *comm);
+
 /* ---- the module below ---- */
 
 /** Declares a function of a component's module, of the type that Open MPI's coll interface has. */

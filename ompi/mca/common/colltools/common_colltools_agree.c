@@ -76,49 +76,38 @@ static int merge_round(void *context, int round, int rounds)
     return OMPI_SUCCESS;
 }
 
-void mca_common_colltools_combine(agreement_t *agreement, mca_common_colltools_merge_fn_t *merge,
-                                  void *value)
+void mca_common_colltools_agreement_prepare(agreement_t *agreement,
+                                            mca_common_colltools_merge_fn_t *merge, void *value)
 {
     mca_common_colltools_schedule_t *schedule = &agreement->schedule;
     const mca_common_colltools_exchange_t plan = rounds_of(&agreement->caller);
     const int rounds = mca_common_colltools_exchange_rounds(&plan);
     const int me = ompi_comm_rank(agreement->caller.comm);
+    const bool collects = NULL == merge;
 
     agreement->merge = merge;
     agreement->value = value;
     for (int k = 0; k < rounds; ++k) {
         const mca_common_colltools_round_t round = mca_common_colltools_exchange_round(&plan, me,
                                                                                        k);
-        mca_common_colltools_schedule_step(schedule, merge_round, k, rounds,
-                                           mca_common_colltools_schedule_so_far(schedule));
-        const mca_common_colltools_needs_t needs = mca_common_colltools_schedule_so_far(schedule);
-        mca_common_colltools_schedule_bytes(&schedule->receives, agreement->other,
-                                            agreement->size, round.from, needs);
-        mca_common_colltools_schedule_bytes(&schedule->sends, agreement->sent, agreement->size,
-                                            round.to, needs);
-    }
-    mca_common_colltools_schedule_step(schedule, merge_round, rounds, rounds,
-                                       mca_common_colltools_schedule_so_far(schedule));
-}
-
-void mca_common_colltools_collect(agreement_t *agreement, void *values)
-{
-    mca_common_colltools_schedule_t *schedule = &agreement->schedule;
-    const mca_common_colltools_exchange_t plan = rounds_of(&agreement->caller);
-    const int me = ompi_comm_rank(agreement->caller.comm);
-
-    agreement->value = values;
-    for (int k = 0; k < mca_common_colltools_exchange_rounds(&plan); ++k) {
-        const mca_common_colltools_round_t round = mca_common_colltools_exchange_round(&plan, me,
-                                                                                       k);
-        const int have = 1 << k, lack = plan.count - have;
-        const size_t bytes = agreement->size * (size_t) (have < lack ? have : lack);
+        const size_t have = (size_t) 1 << k, lack = (size_t) plan.count - have;
+        const size_t bytes = agreement->size * (!collects ? 1 : have < lack ? have : lack);
+        if (!collects) {
+            mca_common_colltools_schedule_step(schedule, merge_round, k, rounds,
+                                               mca_common_colltools_schedule_so_far(schedule));
+        }
         const mca_common_colltools_needs_t needs = mca_common_colltools_schedule_so_far(schedule);
         mca_common_colltools_schedule_bytes(&schedule->receives,
-                                            agreement->value + (size_t) have * agreement->size,
+                                            collects ? agreement->value + have * agreement->size
+                                                     : agreement->other,
                                             bytes, round.from, needs);
-        mca_common_colltools_schedule_bytes(&schedule->sends, agreement->value, bytes,
+        mca_common_colltools_schedule_bytes(&schedule->sends,
+                                            collects ? agreement->value : agreement->sent, bytes,
                                             round.to, needs);
+    }
+    if (!collects) {
+        mca_common_colltools_schedule_step(schedule, merge_round, rounds, rounds,
+                                           mca_common_colltools_schedule_so_far(schedule));
     }
 }
 

@@ -53,17 +53,13 @@ int mca_common_colltools_agreement_init(mca_common_colltools_agreement_t *agreem
                                         size_t size);
 
 /**
- * Prepares a combination: when it is over, *value is the values of all ranks, merged by `merge`.
- * `value` is borrowed until then; no message touches it.
+ * Prepares a combination by `merge`: when it is over, *value is the values of all ranks, merged;
+ * `value` is borrowed until then, no message touches it. Without `merge` a collection: value[0] is
+ * this rank's; when it is over, value[i] is that of rank (me + i) mod p; `value` [p] is borrowed until
+ * mca_common_colltools_agreement_fini.
  */
-void mca_common_colltools_combine(mca_common_colltools_agreement_t *agreement,
-                                  mca_common_colltools_merge_fn_t *merge, void *value);
-
-/**
- * Prepares a collection: values[0] is this rank's value; when it is over, values[i] is that of
- * rank (me + i) mod p. `values` [p] is borrowed until mca_common_colltools_agreement_fini.
- */
-void mca_common_colltools_collect(mca_common_colltools_agreement_t *agreement, void *values);
+void mca_common_colltools_agreement_prepare(mca_common_colltools_agreement_t *agreement,
+                                            mca_common_colltools_merge_fn_t *merge, void *value);
 
 /**
  * Moves a prepared agreement on without waiting; the first call begins it. True: it is over, and

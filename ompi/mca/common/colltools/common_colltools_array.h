@@ -18,7 +18,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+/** FNV-1a: goes on with a hash, which begins with MCA_COMMON_COLLTOOLS_HASH. */
+#define MCA_COMMON_COLLTOOLS_HASH UINT32_C(2166136261)
+
+static inline uint32_t mca_common_colltools_hash(uint32_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        hash = (hash ^ ((const unsigned char *) bytes)[i]) * UINT32_C(16777619);
+    }
+    return hash;
+}
 
 /** An array of counts or displacements; borrowed. */
 typedef struct mca_common_colltools_array_t {

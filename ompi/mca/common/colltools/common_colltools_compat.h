@@ -171,10 +171,6 @@ mca_common_colltools_aints(mca_common_colltools_aints_t aints)
                           OMPI_RELEASE_VERSION)
 
 /* Whether ranks may differ in data representation, so that they must not exchange raw bytes. */
-#if OPAL_ENABLE_HETEROGENEOUS_SUPPORT
-#    define MCA_COMMON_COLLTOOLS_HETEROGENEOUS 1
-#else
-#    define MCA_COMMON_COLLTOOLS_HETEROGENEOUS 0
-#endif
+#define MCA_COMMON_COLLTOOLS_HETEROGENEOUS OPAL_ENABLE_HETEROGENEOUS_SUPPORT
 
 #endif

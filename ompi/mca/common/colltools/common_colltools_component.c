@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ompi/communicator/communicator.h"
+#include "ompi/group/group.h"
+#include "ompi/proc/proc.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/util/output.h"
 
@@ -45,6 +48,25 @@ bool mca_common_colltools_is_release_of_build(const char *owner)
                 "used; build it against this release.",
                 owner, MCA_COMMON_COLLTOOLS_RELEASE, found);
     return false;
+}
+
+int mca_common_colltools_init_query(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    return OMPI_SUCCESS;
+}
+
+bool mca_common_colltools_is_one_job(ompi_communicator_t *comm)
+{
+    const ompi_jobid_t own = ompi_proc_local()->super.proc_name.jobid;
+    int r = 0;
+
+    while (r < ompi_comm_size(comm)
+           && own == ompi_group_get_proc_name(comm->c_local_group, r).jobid) {
+        ++r;
+    }
+    return ompi_comm_size(comm) == r;
 }
 
 OBJ_CLASS_INSTANCE(mca_common_colltools_module_t, mca_coll_base_module_t, NULL, NULL);

@@ -30,15 +30,10 @@
 
 typedef mca_common_colltools_exchange_t exchange_t;
 
-static int is_power_of_two(int count)
-{
-    return 0 == (count & (count - 1));
-}
-
 static mca_common_colltools_algorithm_t algorithm_of(const exchange_t *exchange)
 {
     return MCA_COMMON_COLLTOOLS_DOUBLING == exchange->algorithm
-                   && !is_power_of_two(exchange->count)
+                   && 0 != (exchange->count & (exchange->count - 1))
                ? MCA_COMMON_COLLTOOLS_BRUCK
                : exchange->algorithm;
 }

@@ -17,10 +17,6 @@
 #ifndef MCA_COMMON_COLLTOOLS_EXCHANGE_H
 #define MCA_COMMON_COLLTOOLS_EXCHANGE_H
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 typedef enum {
     MCA_COMMON_COLLTOOLS_DOUBLING, /**< recursive doubling; Bruck if count is no power of two */
     MCA_COMMON_COLLTOOLS_BRUCK,
@@ -64,9 +60,5 @@ int mca_common_colltools_exchange_rounds(const mca_common_colltools_exchange_t *
  */
 mca_common_colltools_round_t
 mca_common_colltools_exchange_round(const mca_common_colltools_exchange_t *exchange, int i, int k);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -143,11 +143,6 @@ static entry_t find_entry(ompi_communicator_t *comm, int rank, job_t **job)
                                                      : (*job)->entry[name.vpid];
 }
 
-static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
-{
-    return find_entry(comm, rank, job).node;
-}
-
 /* The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. */
 static int number_node(uint64_t name)
 {
@@ -275,7 +270,7 @@ bool mca_common_colltools_nodes_find(ompi_communicator_t *comm)
 
     OPAL_THREAD_LOCK(&table.lock);
     for (int r = 0; known && r < ompi_comm_size(comm); ++r) {
-        known = 0 <= find_node(comm, r, &job) || find_host(comm, r);
+        known = 0 <= find_entry(comm, r, &job).node || find_host(comm, r);
     }
     OPAL_THREAD_UNLOCK(&table.lock);
     return known;
@@ -321,18 +316,12 @@ mca_common_colltools_nodes_count(ompi_communicator_t *comm,
     mca_common_colltools_nodes_t nodes = mark_nodes(comm, NULL);
     for (int i = 0; i < (NULL == keys ? 1 : p); ++i) {
         const double processors = NULL == keys ? table.own.processors : keys[i].processors;
-        const double load = table.nodes[find_node(comm, (me + i) % p, &job)].ranks / processors;
+        const int node = find_entry(comm, (me + i) % p, &job).node;
+        const double load = table.nodes[node].ranks / processors;
         nodes.load = load > nodes.load ? load : nodes.load;
     }
     OPAL_THREAD_UNLOCK(&table.lock);
     return nodes;
-}
-
-void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of)
-{
-    OPAL_THREAD_LOCK(&table.lock);
-    (void) mark_nodes(comm, node_of);
-    OPAL_THREAD_UNLOCK(&table.lock);
 }
 
 /* The first node of the leaf switch of a node, among those of the communicator so far. */
@@ -350,16 +339,16 @@ static int find_head(int node, int *first)
     return *head;
 }
 
-void mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *node_of, int *leaf_of)
+void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of, int *leaf_of)
 {
     job_t *job = NULL;
     int first = -1;
 
     OPAL_THREAD_LOCK(&table.lock);
     (void) mark_nodes(comm, node_of);
-    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+    for (int r = 0; NULL != leaf_of && r < ompi_comm_size(comm); ++r) {
         leaf_of[r] = r == node_of[r]
-                         ? table.nodes[find_head(find_node(comm, r, &job), &first)].lowest
+                         ? table.nodes[find_head(find_entry(comm, r, &job).node, &first)].lowest
                          : leaf_of[node_of[r]];
     }
     OPAL_THREAD_UNLOCK(&table.lock);

@@ -66,15 +66,12 @@ mca_common_colltools_nodes_t
 mca_common_colltools_nodes_count(ompi_communicator_t *comm,
                                  const mca_common_colltools_node_key_t *keys);
 
-/** Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. O(p). */
-void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of);
-
 /**
- * The same, and fills leaf_of [p] with the lowest rank on the leaf switch of each rank, by what ranks
- * have reported, all of this communicator. Nodes whose switch is not known are on one. O(p + nodes x
- * switches).
+ * Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. Fills leaf_of
+ * [p], if it is not NULL, with the lowest rank on the leaf switch of each, by what ranks have reported,
+ * all of this communicator; nodes whose switch is not known are on one. O(p + nodes x switches).
  */
-void mca_common_colltools_nodes_fill_leaves(ompi_communicator_t *comm, int *node_of, int *leaf_of);
+void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of, int *leaf_of);
 
 END_C_DECLS
 

@@ -46,26 +46,17 @@ static inline bool are_met(const schedule_t *schedule, const needs_t *needs)
 
 /* ---- messages ---- */
 
-static inline void post_receive(schedule_t *schedule, const message_t *message,
-                                ompi_request_t **request)
+static inline void post(schedule_t *schedule, const message_t *message, bool sends,
+                        ompi_request_t **request)
 {
-    const int rc = MCA_PML_CALL(irecv(message->buffer, message->count, message->type,
-                                      message->peer, schedule->tag, schedule->caller->comm,
-                                      request));
-    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        *request = MPI_REQUEST_NULL;
-        note(schedule, rc);
-    }
-}
-
-static inline void post_send(schedule_t *schedule, const message_t *message,
-                             ompi_request_t **request)
-{
-    const int rc = MCA_PML_CALL(isend(message->buffer, message->count, message->type,
-                                      message->peer, schedule->tag,
-                                      schedule->synchronous ? MCA_PML_BASE_SEND_SYNCHRONOUS
-                                                            : MCA_PML_BASE_SEND_STANDARD,
-                                      schedule->caller->comm, request));
+    const int rc = sends ? MCA_PML_CALL(isend(message->buffer, message->count, message->type,
+                                              message->peer, schedule->tag,
+                                              schedule->synchronous ? MCA_PML_BASE_SEND_SYNCHRONOUS
+                                                                    : MCA_PML_BASE_SEND_STANDARD,
+                                              schedule->caller->comm, request))
+                         : MCA_PML_CALL(irecv(message->buffer, message->count, message->type,
+                                              message->peer, schedule->tag, schedule->caller->comm,
+                                              request));
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         *request = MPI_REQUEST_NULL;
         note(schedule, rc);
@@ -90,34 +81,7 @@ static inline bool finish(schedule_t *schedule, ompi_request_t **request, size_t
     return true;
 }
 
-/* ---- receives ---- */
-
-static int take_receives(schedule_t *schedule)
-{
-    messages_t *list = &schedule->receives;
-    const uint32_t before = list->done;
-
-    while (list->done < list->begun
-           && finish(schedule, &list->request[list->done], list->message[list->done].bytes)) {
-        ++list->done;
-    }
-    return (int) (list->done - before);
-}
-
-static int start_receives(schedule_t *schedule)
-{
-    messages_t *list = &schedule->receives;
-    const uint32_t before = list->begun;
-
-    while (list->begun < list->count && list->begun - list->done < list->window
-           && are_met(schedule, &list->message[list->begun].needs)) {
-        post_receive(schedule, &list->message[list->begun], &list->request[list->begun]);
-        ++list->begun;
-    }
-    return (int) (list->begun - before);
-}
-
-/* ---- sends ---- */
+/* ---- answers ---- */
 
 static inline bool has_answer(const schedule_t *schedule, const message_t *message)
 {
@@ -136,18 +100,9 @@ static void start_direction(schedule_t *schedule, message_t *message, bool secon
 {
     message->answered = second;
     if (is_receiving(message)) {
-        post_receive(schedule, message->answer, request);
+        post(schedule, message->answer, false, request);
     } else {
-        post_send(schedule, message, request);
-    }
-}
-
-static inline void start_send(schedule_t *schedule, message_t *message, ompi_request_t **request)
-{
-    if (has_answer(schedule, message)) {
-        start_direction(schedule, message, false, request);
-    } else {
-        post_send(schedule, message, request);
+        post(schedule, message, true, request);
     }
 }
 
@@ -167,22 +122,34 @@ static bool finish_both(schedule_t *schedule, message_t *message, ompi_request_t
     return false;
 }
 
-/* Looks at all that is under way: answers begin, and what is over makes room in the window. */
-static int look_at_sends(schedule_t *schedule)
+/* ---- lists ---- */
+
+static inline bool is_full(const messages_t *list)
 {
-    messages_t *list = &schedule->sends;
+    return list->begun - list->over == list->window;
+}
+
+/* Looks at what is under way: answers begin, and what is over makes room in the window. */
+static int take(schedule_t *schedule, messages_t *list, bool sends)
+{
+    const bool all = sends && (schedule->answers || (list->begun < list->count && is_full(list)));
     int progress = 0;
 
     for (uint32_t i = list->done; i < list->begun; ++i) {
         message_t *message = &list->message[i];
         ompi_request_t **request = &list->request[i];
-        if (!message->over
-            && (has_answer(schedule, message)
-                    ? finish_both(schedule, message, request, &progress)
-                    : finish(schedule, request, MCA_COMMON_COLLTOOLS_ANY_LENGTH))) {
+        if (message->over) {
+            continue;
+        }
+        if (sends && has_answer(schedule, message)
+                ? finish_both(schedule, message, request, &progress)
+                : finish(schedule, request,
+                         sends ? MCA_COMMON_COLLTOOLS_ANY_LENGTH : message->bytes)) {
             message->over = true;
             ++list->over;
             ++progress;
+        } else if (!all) {
+            break;
         }
     }
     while (list->done < list->begun && list->message[list->done].over) {
@@ -191,51 +158,22 @@ static int look_at_sends(schedule_t *schedule)
     return progress;
 }
 
-static inline bool is_full(const messages_t *list)
+static int start(schedule_t *schedule, messages_t *list, bool sends)
 {
-    return list->begun - list->over == list->window;
-}
-
-static int take_sends(schedule_t *schedule)
-{
-    messages_t *list = &schedule->sends;
-    int progress = 0;
-
-    if (schedule->answers || (list->begun < list->count && is_full(list))) {
-        return look_at_sends(schedule);
-    }
-    for (; list->done < list->begun; ++list->done) {
-        if (list->message[list->done].over) {
-            continue;
-        }
-        if (!finish(schedule, &list->request[list->done], MCA_COMMON_COLLTOOLS_ANY_LENGTH)) {
-            break;
-        }
-        ++list->over;
-        ++progress;
-    }
-    return progress;
-}
-
-static int start_more_sends(schedule_t *schedule)
-{
-    messages_t *list = &schedule->sends;
     const uint32_t before = list->begun;
 
     while (list->begun < list->count && !is_full(list)
            && are_met(schedule, &list->message[list->begun].needs)) {
         message_t *message = &list->message[list->begun];
+        ompi_request_t **request = &list->request[list->begun++];
         message->over = false;
-        start_send(schedule, message, &list->request[list->begun]);
-        ++list->begun;
+        if (sends && has_answer(schedule, message)) {
+            start_direction(schedule, message, false, request);
+        } else {
+            post(schedule, message, sends, request);
+        }
     }
     return (int) (list->begun - before);
-}
-
-static inline int start_sends(schedule_t *schedule)
-{
-    const messages_t *list = &schedule->sends;
-    return list->begun < list->count ? start_more_sends(schedule) : 0;
 }
 
 /* ---- steps ---- */
@@ -273,13 +211,13 @@ static inline bool is_done(const schedule_t *schedule)
 
 void mca_common_colltools_schedule_begin(schedule_t *schedule)
 {
-    schedule->receives.begun = schedule->receives.done = 0;
+    schedule->receives.begun = schedule->receives.done = schedule->receives.over = 0;
     schedule->sends.begun = schedule->sends.done = schedule->sends.over = 0;
     schedule->steps_done = 0;
     schedule->error = OMPI_SUCCESS;
-    (void) start_receives(schedule);
+    (void) start(schedule, &schedule->receives, false);
     if (!is_stopped(schedule)) {
-        (void) start_sends(schedule);
+        (void) start(schedule, &schedule->sends, true);
     }
 }
 
@@ -291,11 +229,13 @@ bool mca_common_colltools_schedule_move(schedule_t *schedule, int *progress)
 {
     for (int moved = 1; 0 < moved && !is_stopped(schedule); *progress += moved) {
         moved = may_step(schedule) && run_step(schedule);
-        moved += take_receives(schedule) + take_sends(schedule);
+        moved += take(schedule, &schedule->receives, false);
+        moved += take(schedule, &schedule->sends, true);
         if (is_stopped(schedule)) {
             break;
         }
-        moved += start_receives(schedule) + start_sends(schedule);
+        moved += start(schedule, &schedule->receives, false);
+        moved += start(schedule, &schedule->sends, true);
         if (is_done(schedule)) {
             *progress += moved;
             return true;

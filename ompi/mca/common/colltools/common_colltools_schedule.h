@@ -65,7 +65,7 @@ typedef struct mca_common_colltools_message_t {
     int peer;
     bool receives_first; /**< of a send with an answer: the answer comes first, then this is sent */
     bool answered;       /**< of the engine: the first of both directions is over ... */
-    bool over;           /**< ... and, of a send, all is */
+    bool over;           /**< ... and all is */
     mca_common_colltools_needs_t needs;
     const struct mca_common_colltools_message_t *answer; /**< of a send, NULL: none; borrowed */
 } mca_common_colltools_message_t;
@@ -77,7 +77,7 @@ typedef struct mca_common_colltools_messages_t {
     uint32_t count;
     uint32_t window; /**< messages under way, at least 1 where there is one */
     uint32_t begun, done;  /**< of the engine: the first so many ... */
-    uint32_t over;         /**< of the engine, of sends: ... and all that are over, in any order */
+    uint32_t over;         /**< of the engine: ... and all that are over, in any order */
 } mca_common_colltools_messages_t;
 
 /**
@@ -161,19 +161,30 @@ mca_common_colltools_schedule_so_far(const mca_common_colltools_schedule_t *sche
                                           .steps = schedule->steps};
 }
 
+/** Adds a message of so many elements, `bytes` bytes of the signature, to a list. */
+static inline mca_common_colltools_message_t *mca_common_colltools_schedule_message(
+    mca_common_colltools_messages_t *list, void *buffer, ompi_datatype_t *type, size_t count,
+    size_t bytes, int peer, mca_common_colltools_needs_t needs)
+{
+    mca_common_colltools_message_t *message = &list->message[list->count++];
+
+    message->buffer = buffer;
+    message->type = type;
+    message->count = count;
+    message->bytes = bytes;
+    message->peer = peer;
+    message->needs = needs;
+    message->receives_first = false;
+    message->answer = NULL;
+    return message;
+}
+
 /** Adds a message of bytes to a list. */
 static inline void mca_common_colltools_schedule_bytes(mca_common_colltools_messages_t *list,
                                                        void *buffer, size_t bytes, int peer,
                                                        mca_common_colltools_needs_t needs)
 {
-    mca_common_colltools_message_t *message = &list->message[list->count++];
-
-    message->buffer = buffer;
-    message->type = MPI_BYTE;
-    message->count = message->bytes = bytes;
-    message->peer = peer;
-    message->needs = needs;
-    message->answer = NULL;
+    (void) mca_common_colltools_schedule_message(list, buffer, MPI_BYTE, bytes, bytes, peer, needs);
 }
 
 /** Adds a step. */

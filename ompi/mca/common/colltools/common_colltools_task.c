@@ -100,7 +100,7 @@ static void task_construct(mca_common_colltools_task_t *task)
     task->super.super.req_status._cancelled = 0;
     task->super.super.req_free = task_free;
     task->super.super.req_cancel = task_cancel;
-    task->nonblocking = task->keeps = false;
+    task->keeps = false;
     task->copies = NULL;
     task->copied = 0;
 }
@@ -282,11 +282,16 @@ int mca_common_colltools_task_run(mca_common_colltools_task_t *task)
     return rc;
 }
 
-int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task,
+int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task, int rc,
                                        ompi_request_t **request)
 {
-    const int rc = task->super.super.req_persistent ? OMPI_SUCCESS : start_task(task);
-
+    if (OMPI_SUCCESS != rc) {
+        if (NULL != task) {
+            mca_common_colltools_task_free(task);
+        }
+        return rc;
+    }
+    rc = task->super.super.req_persistent ? OMPI_SUCCESS : start_task(task);
     if (OMPI_SUCCESS == rc) {
         *request = &task->super.super;
     }

@@ -47,7 +47,6 @@ typedef struct mca_common_colltools_task_t {
     ompi_coll_base_nbc_request_t super;
     const mca_common_colltools_task_kind_t *kind;
     ompi_communicator_t *comm;
-    bool nonblocking; /**< the call returns before the task is over */
     bool keeps;       /**< it holds references to its arguments until it is freed */
     char *copies;     /**< copies of the caller's arrays, NULL: none */
     size_t copied;    /**< bytes of these so far */
@@ -84,10 +83,10 @@ void mca_common_colltools_hold_type(ompi_datatype_t *type, bool hold);
 int mca_common_colltools_task_run(mca_common_colltools_task_t *task);
 
 /**
- * Makes a task the caller's request, started unless it is persistent; on an error it is freed, and
- * *request is as before.
+ * Makes a task the caller's request, started unless it is persistent. After an error, that of its
+ * making, `rc`, or of its start, the task is freed, unless it is NULL, and *request is as before.
  */
-int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task,
+int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task, int rc,
                                        ompi_request_t **request);
 
 /**

@@ -34,26 +34,17 @@ static void complain(mca_common_colltools_vars_t *vars, const char *name, const 
                     vars->owner, name, value, range, used);
 }
 
-/* FNV-1a */
-static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; ++i) {
-        hash = (hash ^ ((const unsigned char *) bytes)[i]) * UINT32_C(16777619);
-    }
-    return hash;
-}
-
 uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i)
 {
     const int from = i == equal->count ? 0 : i, to = i == equal->count ? i : i + 1;
-    uint32_t hash = UINT32_C(2166136261);
+    uint32_t hash = MCA_COMMON_COLLTOOLS_HASH;
 
     for (int k = from; k < to; ++k) {
         if (0 == equal->of[k].size) {
             const char *text = *(char *const *) equal->of[k].storage;
-            hash = NULL == text ? hash : hash_bytes(hash, text, strlen(text) + 1);
+            hash = NULL == text ? hash : mca_common_colltools_hash(hash, text, strlen(text) + 1);
         } else {
-            hash = hash_bytes(hash, equal->of[k].storage, equal->of[k].size);
+            hash = mca_common_colltools_hash(hash, equal->of[k].storage, equal->of[k].size);
         }
     }
     return hash;
@@ -277,25 +268,16 @@ void mca_common_colltools_complain(mca_common_colltools_vars_t *vars)
     vars->complaints[0] = '\0';
 }
 
-static void register_pvar(mca_common_colltools_vars_t *vars, const char *name, const char *help,
-                          int class, opal_atomic_int64_t *counter)
+void mca_common_colltools_pvars(mca_common_colltools_vars_t *vars, int class,
+                                const mca_common_colltools_pvar_t *rows, size_t count)
 {
-    (void) mca_base_component_pvar_register(vars->component, name, help, OPAL_INFO_LVL_5, class,
-                                            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-                                            MPI_T_BIND_NO_OBJECT,
-                                            MCA_BASE_PVAR_FLAG_READONLY
-                                                | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-                                            NULL, NULL, NULL, (void *) counter);
-}
-
-void mca_common_colltools_counter(mca_common_colltools_vars_t *vars, const char *name,
-                                  const char *help, opal_atomic_int64_t *counter)
-{
-    register_pvar(vars, name, help, MPI_T_PVAR_CLASS_COUNTER, counter);
-}
-
-void mca_common_colltools_level(mca_common_colltools_vars_t *vars, const char *name,
-                                const char *help, opal_atomic_int64_t *counter)
-{
-    register_pvar(vars, name, help, MPI_T_PVAR_CLASS_LEVEL, counter);
+    for (size_t i = 0; i < count; ++i) {
+        (void) mca_base_component_pvar_register(vars->component, rows[i].name, rows[i].help,
+                                                OPAL_INFO_LVL_5, class,
+                                                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+                                                MPI_T_BIND_NO_OBJECT,
+                                                MCA_BASE_PVAR_FLAG_READONLY
+                                                    | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+                                                NULL, NULL, NULL, (void *) rows[i].value);
+    }
 }

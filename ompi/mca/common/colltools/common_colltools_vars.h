@@ -79,11 +79,18 @@ void mca_common_colltools_gone(mca_common_colltools_vars_t *vars, mca_common_col
 /** Reports the values out of range to the user, if there are any. */
 void mca_common_colltools_complain(mca_common_colltools_vars_t *vars);
 
-/** Performance variables: a counter, which only grows, and a level, the last value. */
-void mca_common_colltools_counter(mca_common_colltools_vars_t *vars, const char *name,
-                                  const char *help, opal_atomic_int64_t *counter);
-void mca_common_colltools_level(mca_common_colltools_vars_t *vars, const char *name,
-                                const char *help, opal_atomic_int64_t *counter);
+/** A performance variable. */
+typedef struct mca_common_colltools_pvar_t {
+    const char *name, *help;
+    opal_atomic_int64_t *value;
+} mca_common_colltools_pvar_t;
+
+/**
+ * Registers performance variables of a class: MPI_T_PVAR_CLASS_COUNTER, which only grow, or
+ * MPI_T_PVAR_CLASS_LEVEL, last values.
+ */
+void mca_common_colltools_pvars(mca_common_colltools_vars_t *vars, int class,
+                                const mca_common_colltools_pvar_t *rows, size_t count);
 
 static inline void mca_common_colltools_count(opal_atomic_int64_t *counter, uint64_t more)
 {

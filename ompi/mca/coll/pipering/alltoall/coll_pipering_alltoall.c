@@ -19,30 +19,18 @@
 
 #include "ompi/mca/coll/pipering/call/coll_pipering_forms.h"
 
-static mca_coll_pipering_exchange_job_t job_of(const void *sbuf,
-                                               mca_common_colltools_count_t scount,
-                                               struct ompi_datatype_t *sdtype, void *rbuf,
-                                               mca_common_colltools_count_t rcount,
-                                               struct ompi_datatype_t *rdtype,
-                                               struct ompi_communicator_t *comm)
-{
-    const size_t p = (size_t) ompi_comm_size(comm);
-
-    return (mca_coll_pipering_exchange_job_t){
-        .call = MCA_COLL_PIPERING_CALL_ALLTOALL,
+MCA_COLL_PIPERING_DEFINE_FORMS(
+    alltoall,
+    (const void *sbuf, mca_common_colltools_count_t scount, struct ompi_datatype_t *sdtype,
+     void *rbuf, mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype),
+    (const size_t p = (size_t) ompi_comm_size(comm);
+     mca_coll_pipering_exchange_job_t job
+     = {.call = MCA_COLL_PIPERING_CALL_ALLTOALL,
         .plan = {.copies_own = true,
                  .send = {.buffer = (char *) sbuf,
                           .count = p,
                           .each = (size_t) scount,
                           .type = sdtype},
-                 .recv = {.buffer = rbuf, .count = p, .each = (size_t) rcount, .type = rdtype}}};
-}
-
-MCA_COLL_PIPERING_DEFINE_FORMS(
-    alltoall,
-    (const void *sbuf, mca_common_colltools_count_t scount, struct ompi_datatype_t *sdtype,
-     void *rbuf, mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype),
-    (mca_coll_pipering_exchange_job_t job
-     = job_of(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm)),
+                 .recv = {.buffer = rbuf, .count = p, .each = (size_t) rcount, .type = rdtype}}}),
     mca_coll_pipering_exchange(&job, form, module, request),
     (sbuf, scount, sdtype, rbuf, rcount, rdtype))

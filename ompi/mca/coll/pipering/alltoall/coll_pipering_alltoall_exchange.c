@@ -38,13 +38,6 @@ int mca_coll_pipering_exchange_copy(void *context, int step, int to)
     return mca_coll_pipering_copy(&move->from, &move->to);
 }
 
-/* The send whose message a step packs. */
-static mca_common_colltools_message_t *send_of(const mca_coll_pipering_exchange_t *exchange,
-                                               uint32_t step)
-{
-    return &exchange->schedule.sends.message[exchange->schedule.step[step].to];
-}
-
 /* Gives the room of completed pairs back, oldest first. */
 static void give_back(mca_coll_pipering_exchange_t *exchange)
 {
@@ -53,8 +46,10 @@ static void give_back(mca_coll_pipering_exchange_t *exchange)
     while (exchange->given < schedule->steps_done
            && (uint32_t) schedule->step[exchange->given].to < schedule->sends.done) {
         ++exchange->given;
-        const bool more = exchange->given < schedule->steps_done;
-        const char *next = more ? send_of(exchange, exchange->given)->buffer : exchange->copies;
+        const char *next = exchange->copies; /* or what the next step has packed */
+        if (exchange->given < schedule->steps_done) {
+            next = schedule->sends.message[schedule->step[exchange->given].to].buffer;
+        }
         mca_coll_pipering_pool_give(&exchange->pool, (size_t) (next - exchange->copies));
     }
 }

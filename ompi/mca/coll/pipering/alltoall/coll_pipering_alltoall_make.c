@@ -140,12 +140,31 @@ static void count_packed(draft_t *draft)
     draft->copies = 0 == limit || total <= limit ? total : largest < limit ? limit : largest;
 }
 
+/*
+ * A rank with MANY sends starts no more than MANY_WINDOW of them at the same time: all at once
+ * would flood the network.
+ */
+#define MANY 32
+#define MANY_WINDOW 2
+
+/* Most messages, or pairs, under way. */
+static void set_windows(draft_t *draft)
+{
+    const size_t given = draft->plan->params.window;
+    const size_t most = 0 < given ? given : MANY > draft->outs ? draft->outs : MANY_WINDOW;
+
+    draft->in_window = draft->ins;
+    draft->synchronous = false;
+    draft->out_window = most < draft->outs ? most : draft->outs;
+}
+
 static void order(draft_t *draft)
 {
     switch (draft->way) {
     case MCA_COLL_PIPERING_WAY_PAIRS:
         order_sends(draft);
         count_packed(draft);
+        set_windows(draft);
         return;
     case MCA_COLL_PIPERING_WAY_PERMUTED:
         mca_coll_pipering_permuted_order(draft);
@@ -153,6 +172,7 @@ static void order(draft_t *draft)
     default:
         order_sends(draft);
         order_receives(draft);
+        set_windows(draft);
         break;
     }
     if (draft->plan->copies_own) {
@@ -214,8 +234,7 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     draft->send = MCA_COLL_PIPERING_WAY_PAIRS == draft->way ? &plan->recv : &plan->send;
 
     const size_t most = find_present(draft);
-    const size_t words = mca_coll_pipering_bins_scratch(most);
-    const size_t bytes = words * sizeof(uint64_t)
+    const size_t bytes = most * sizeof(uint64_t)
                          + most * (3 * sizeof(size_t) + (draft->sparse ? sizeof(int) : 0));
 
     draft->memory = sizeof(draft->room) < bytes ? malloc(bytes) : NULL;
@@ -223,7 +242,7 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     draft->scratch = NULL == draft->memory ? draft->room : draft->memory;
-    draft->bytes = (size_t *) (draft->scratch + words);
+    draft->bytes = (size_t *) (draft->scratch + most);
     draft->in = draft->bytes + most;
     draft->out = draft->in + most;
     draft->listed = (int *) (draft->out + most);
@@ -299,34 +318,6 @@ static void list_pairs(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
     }
 }
 
-/*
- * A rank with MANY sends starts no more than MANY_WINDOW of them at the same time: all at once
- * would flood the network.
- */
-#define MANY 32
-#define MANY_WINDOW 2
-
-/* Most sends, or pairs, under way. */
-static size_t window_of(const draft_t *draft)
-{
-    const size_t given = draft->plan->params.window;
-
-    if (MCA_COLL_PIPERING_WAY_PERMUTED == draft->way) {
-        return mca_coll_pipering_permuted_sends(draft);
-    }
-    if (0 < given) {
-        return given < draft->outs ? given : draft->outs;
-    }
-    return MANY > draft->outs ? draft->outs : MANY_WINDOW;
-}
-
-/* Most receives under way. */
-static uint32_t receive_window_of(const draft_t *draft)
-{
-    return MCA_COLL_PIPERING_WAY_PERMUTED == draft->way ? mca_coll_pipering_permuted_window(draft)
-                                                        : (uint32_t) draft->ins;
-}
-
 static void list_all(mca_coll_pipering_exchange_t *exchange, draft_t *draft)
 {
     switch (draft->way) {
@@ -356,12 +347,10 @@ static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
     exchange->schedule = (schedule_t){.caller = &exchange->caller,
                                       .tag = tag,
                                       .goes_on = true,
-                                      .synchronous = MCA_COLL_PIPERING_WAY_PERMUTED == draft->way
-                                                     && mca_coll_pipering_permuted_synchronous(
-                                                         draft),
+                                      .synchronous = draft->synchronous,
                                       .any_length = MCA_COMMON_COLLTOOLS_HETEROGENEOUS,
-                                      .receives.window = receive_window_of(draft),
-                                      .sends.window = (uint32_t) window_of(draft),
+                                      .receives.window = (uint32_t) draft->in_window,
+                                      .sends.window = (uint32_t) draft->out_window,
                                       .context = exchange};
 
     const int rc = take_memory(exchange, draft);
@@ -369,12 +358,6 @@ static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
         list_all(exchange, draft);
     }
     return rc;
-}
-
-/* Lists count in 32 bits. More messages than that would need some hundred GiB for their lists. */
-static bool is_countable(const draft_t *draft)
-{
-    return UINT32_MAX >= draft->ins && UINT32_MAX >= draft->outs && UINT32_MAX >= draft->steps;
 }
 
 int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
@@ -388,7 +371,10 @@ int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
         return rc;
     }
     order(&draft);
-    rc = is_countable(&draft) ? fill(exchange, &draft, comm, tag) : OMPI_ERR_OUT_OF_RESOURCE;
+    /* lists count in 32 bits; for more messages they would need some hundred GiB */
+    rc = UINT32_MAX >= draft.ins && UINT32_MAX >= draft.outs && UINT32_MAX >= draft.steps
+             ? fill(exchange, &draft, comm, tag)
+             : OMPI_ERR_OUT_OF_RESOURCE;
     free(draft.memory);
     return rc;
 }

@@ -45,7 +45,9 @@ typedef struct mca_coll_pipering_exchange_draft_t {
     size_t *in, *out;  /**< [ins], [outs] messages in the order in which they start. Permuted: in[i]
                             is the number of bytes from rank i, out[i] the offset in `copies` of
                             the message to, then of the one from, rank i */
-    size_t ins, outs;  /**< receives and sends */
+    size_t ins, outs;  /**< receives and sends ... */
+    size_t in_window, out_window; /**< ... of which so many are under way */
+    bool synchronous;  /**< sends end when their packets are received; ranks may differ */
     mca_coll_pipering_bins_t bins;
     size_t steps;  /**< in place: messages to be packed; else copies inside the process */
     size_t copies; /**< bytes of memory for packed messages */
@@ -55,19 +57,12 @@ typedef struct mca_coll_pipering_exchange_draft_t {
 
 /* ---- exchanges in packets (coll_pipering_alltoall_permuted.c) ---- */
 
-/** Counts packets and copies: fills in ins, outs, bins, steps and copies of the draft. */
+/** Counts packets and copies: fills in ins, outs, windows, bins, steps and copies of the draft. */
 void mca_coll_pipering_permuted_order(mca_coll_pipering_exchange_draft_t *draft);
 
 /** Adds packets and copies to the schedule, whose lists have room for all. */
 void mca_coll_pipering_permuted_list(mca_coll_pipering_exchange_t *exchange,
                                      mca_coll_pipering_exchange_draft_t *draft);
-
-/** Most receives under way, and most sends. */
-uint32_t mca_coll_pipering_permuted_window(const mca_coll_pipering_exchange_draft_t *draft);
-size_t mca_coll_pipering_permuted_sends(const mca_coll_pipering_exchange_draft_t *draft);
-
-/** Whether sends end when their packets are received. Ranks may differ. */
-bool mca_coll_pipering_permuted_synchronous(const mca_coll_pipering_exchange_draft_t *draft);
 
 END_C_DECLS
 

@@ -82,10 +82,7 @@ static const mca_common_colltools_variable_t variables[] = {
 
 mca_coll_pipering_exchange_counters_t mca_coll_pipering_exchange_counters;
 
-static const struct {
-    const char *name, *help;
-    opal_atomic_int64_t *storage;
-} counters[] = {
+static const mca_common_colltools_pvar_t counters[] = {
     {"alltoall_calls",
      "Calls of MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw served",
      &mca_coll_pipering_exchange_counters.calls},
@@ -106,10 +103,7 @@ static const struct {
 void mca_coll_pipering_exchange_params_register(mca_common_colltools_vars_t *all)
 {
     mca_common_colltools_register(all, variables, COUNT(variables));
-    for (size_t i = 0; i < COUNT(counters); ++i) {
-        mca_common_colltools_counter(all, counters[i].name, counters[i].help,
-                                     counters[i].storage);
-    }
+    mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, counters, COUNT(counters));
 }
 
 /* A tool may set a variable to any value at any time; the default replaces an illegal one. */

@@ -84,6 +84,23 @@ static void count_bins(draft_t *draft)
     }
 }
 
+/*
+ * Receives: the packets of two rounds of visits, so that one slow sender does not hold up the others.
+ *
+ * The window of sends counts packets that have not arrived. A transport may say that a short message
+ * is sent when it has only taken it; then all packets would be in the network's queues at once, and
+ * those that go far behind those that do not. A rank all of whose messages are single packets has so
+ * few bytes under way that the answers would cost more than they bring.
+ */
+static void set_windows(draft_t *draft)
+{
+    const size_t packets = 2 * (size_t) draft->ranks * VISIT, window = draft->plan->params.window;
+
+    draft->in_window = packets < draft->ins ? packets : draft->ins;
+    draft->out_window = 0 < window ? window : DEFAULT_WINDOW;
+    draft->synchronous = 0 < draft->bins.large;
+}
+
 void mca_coll_pipering_permuted_order(draft_t *draft)
 {
     const size_t absent = mca_coll_pipering_side_measure(draft->plan, draft->me, draft->send,
@@ -98,32 +115,7 @@ void mca_coll_pipering_permuted_order(draft_t *draft)
     draft->ins = mca_coll_pipering_packets(&in);
     count_copies(draft, draft->send, draft->bytes);
     count_copies(draft, &draft->plan->recv, draft->in);
-}
-
-/* The packets of two rounds of visits, so that one slow sender does not hold up the others. */
-uint32_t mca_coll_pipering_permuted_window(const draft_t *draft)
-{
-    const size_t packets = 2 * (size_t) draft->ranks * VISIT;
-
-    return (uint32_t) (packets < draft->ins ? packets : draft->ins);
-}
-
-size_t mca_coll_pipering_permuted_sends(const draft_t *draft)
-{
-    const size_t window = draft->plan->params.window;
-
-    return 0 < window ? window : DEFAULT_WINDOW;
-}
-
-/*
- * The window counts packets that have not arrived. A transport may say that a short message is sent
- * when it has only taken it; then all packets would be in the network's queues at once, and those
- * that go far behind those that do not. A rank all of whose messages are single packets has so few
- * bytes under way that the answers would cost more than they bring.
- */
-bool mca_coll_pipering_permuted_synchronous(const draft_t *draft)
-{
-    return 0 < draft->bins.large;
+    set_windows(draft);
 }
 
 /* ---- the schedule ---- */

@@ -343,13 +343,8 @@ static int make_request(const mca_coll_pipering_exchange_job_t *job, ompi_commun
         return rc;
     }
     mca_common_colltools_task_init(&request->super, &kind, comm, persistent);
-    request->super.nonblocking = true;
     rc = keep(request, &job->plan);
-    if (OMPI_SUCCESS != rc) {
-        mca_common_colltools_task_free(&request->super);
-        return rc;
-    }
-    return mca_common_colltools_task_hand_out(&request->super, handle);
+    return mca_common_colltools_task_hand_out(&request->super, rc, handle);
 }
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, mca_coll_pipering_form_t form,

@@ -31,17 +31,12 @@ mca_common_colltools_message_t *mca_coll_pipering_side_list(mca_common_colltools
                                                             const mca_coll_pipering_side_t *side,
                                                             size_t i)
 {
-    mca_common_colltools_message_t *message = &list->message[list->count++];
-
-    message->buffer = mca_coll_pipering_side_buffer(side, i);
-    message->type = mca_coll_pipering_side_type(side, i);
-    message->count = mca_coll_pipering_side_count(side, i);
-    message->bytes = mca_coll_pipering_side_bytes(side, i);
-    message->peer = mca_coll_pipering_side_peer(side, i);
-    message->receives_first = false;
-    message->needs = (mca_common_colltools_needs_t){0, 0, 0};
-    message->answer = NULL;
-    return message;
+    return mca_common_colltools_schedule_message(list, mca_coll_pipering_side_buffer(side, i),
+                                                 mca_coll_pipering_side_type(side, i),
+                                                 mca_coll_pipering_side_count(side, i),
+                                                 mca_coll_pipering_side_bytes(side, i),
+                                                 mca_coll_pipering_side_peer(side, i),
+                                                 (mca_common_colltools_needs_t){0, 0, 0});
 }
 
 void mca_coll_pipering_side_list_own(mca_coll_pipering_exchange_t *exchange,

@@ -9,44 +9,38 @@
  */
 /**
  * @file
- * MPI_Alltoallv, MPI_Ialltoallv and MPI_Alltoallv_init: all messages of a side have one type, and
- * displacements count extents of this type.
+ * MPI_Alltoallv and MPI_Alltoallw, each in three forms. Of the first all messages of a side have one
+ * type, and displacements count extents of this type; of the second the message of each peer has a
+ * type of its own, and displacements count bytes.
  */
 
 #include "coll_pipering_alltoall.h"
 
 #include "ompi/mca/coll/pipering/call/coll_pipering_forms.h"
 
-static mca_coll_pipering_exchange_job_t
-job_of(const void *sbuf, mca_common_colltools_counts_t scounts,
-       mca_common_colltools_displs_t sdispls, struct ompi_datatype_t *sdtype, void *rbuf,
-       mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,
-       struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm)
-{
-    const size_t p = (size_t) ompi_comm_size(comm);
+/* A call whose types are `member` of a side. */
+#define DEFINE_EXCHANGE(name, NAME, datatype, member)                                              \
+    MCA_COLL_PIPERING_DEFINE_FORMS(name,                                                           \
+        (const void *sbuf, mca_common_colltools_counts_t scounts,                                  \
+         mca_common_colltools_displs_t sdispls, datatype stype, void *rbuf,                        \
+         mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,             \
+         datatype rtype),                                                                          \
+        (const size_t p = (size_t) ompi_comm_size(comm);                                           \
+         mca_coll_pipering_exchange_job_t job                                                      \
+         = {.call = MCA_COLL_PIPERING_CALL_##NAME,                                                 \
+            .plan = {.copies_own = true,                                                           \
+                     .send = {.buffer = (char *) sbuf,                                             \
+                              .count = p,                                                          \
+                              .counts = mca_common_colltools_counts(scounts),                      \
+                              .displs = mca_common_colltools_displs(sdispls),                      \
+                              .member = stype},                                                    \
+                     .recv = {.buffer = rbuf,                                                      \
+                              .count = p,                                                          \
+                              .counts = mca_common_colltools_counts(rcounts),                      \
+                              .displs = mca_common_colltools_displs(rdispls),                      \
+                              .member = rtype}}}),                                                 \
+        mca_coll_pipering_exchange(&job, form, module, request),                                   \
+        (sbuf, scounts, sdispls, stype, rbuf, rcounts, rdispls, rtype))
 
-    return (mca_coll_pipering_exchange_job_t){
-        .call = MCA_COLL_PIPERING_CALL_ALLTOALLV,
-        .plan = {.copies_own = true,
-                 .send = {.buffer = (char *) sbuf,
-                          .count = p,
-                          .counts = mca_common_colltools_counts(scounts),
-                          .displs = mca_common_colltools_displs(sdispls),
-                          .type = sdtype},
-                 .recv = {.buffer = rbuf,
-                          .count = p,
-                          .counts = mca_common_colltools_counts(rcounts),
-                          .displs = mca_common_colltools_displs(rdispls),
-                          .type = rdtype}}};
-}
-
-MCA_COLL_PIPERING_DEFINE_FORMS(
-    alltoallv,
-    (const void *sbuf, mca_common_colltools_counts_t scounts,
-     mca_common_colltools_displs_t sdispls, struct ompi_datatype_t *sdtype, void *rbuf,
-     mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,
-     struct ompi_datatype_t *rdtype),
-    (mca_coll_pipering_exchange_job_t job
-     = job_of(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype, comm)),
-    mca_coll_pipering_exchange(&job, form, module, request),
-    (sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype))
+DEFINE_EXCHANGE(alltoallv, ALLTOALLV, struct ompi_datatype_t *, type)
+DEFINE_EXCHANGE(alltoallw, ALLTOALLW, struct ompi_datatype_t *const *, types)

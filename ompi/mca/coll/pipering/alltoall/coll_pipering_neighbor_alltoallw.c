@@ -88,20 +88,27 @@ static int find_neighbors(ompi_communicator_t *comm, neighbors_t *neighbors)
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
-/* The caller frees *peers after the call has been served; the job refers to it. */
-static mca_coll_pipering_exchange_job_t
-job_of(int **peers, const void *sbuf, mca_common_colltools_counts_t scounts,
-       mca_common_colltools_aints_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
-       mca_common_colltools_counts_t rcounts, mca_common_colltools_aints_t rdispls,
-       struct ompi_datatype_t *const *rdtypes, struct ompi_communicator_t *comm)
+/* Frees the list of neighbours. */
+static int serve(mca_coll_pipering_exchange_job_t *job, int *list, mca_coll_pipering_form_t form,
+                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    neighbors_t neighbors;
+    const int rc = mca_coll_pipering_exchange(job, form, module, request);
 
-    const int rc = find_neighbors(comm, &neighbors);
-    *peers = neighbors.list;
-    return (mca_coll_pipering_exchange_job_t){
-        .call = MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
-        .error = rc,
+    free(list);
+    return rc;
+}
+
+MCA_COLL_PIPERING_DEFINE_FORMS(
+    neighbor_alltoallw,
+    (const void *sbuf, mca_common_colltools_counts_t scounts,
+     mca_common_colltools_aints_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+     mca_common_colltools_counts_t rcounts, mca_common_colltools_aints_t rdispls,
+     struct ompi_datatype_t *const *rdtypes),
+    (neighbors_t neighbors;
+     const int found = find_neighbors(comm, &neighbors);
+     mca_coll_pipering_exchange_job_t job
+     = {.call = MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
+        .error = found,
         .plan = {.send = {.buffer = (char *) sbuf,
                           .count = (size_t) neighbors.outs,
                           .counts = mca_common_colltools_counts(scounts),
@@ -114,26 +121,6 @@ job_of(int **peers, const void *sbuf, mca_common_colltools_counts_t scounts,
                           .displs = mca_common_colltools_aints(rdispls),
                           .types = rdtypes,
                           .peer = neighbors.in,
-                          .flipped = neighbors.flipped}}};
-}
-
-static int serve(mca_coll_pipering_exchange_job_t *job, int *peers, mca_coll_pipering_form_t form,
-                 mca_coll_pipering_module_t *module, ompi_request_t **request)
-{
-    const int rc = mca_coll_pipering_exchange(job, form, module, request);
-
-    free(peers);
-    return rc;
-}
-
-MCA_COLL_PIPERING_DEFINE_FORMS(
-    neighbor_alltoallw,
-    (const void *sbuf, mca_common_colltools_counts_t scounts,
-     mca_common_colltools_aints_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
-     mca_common_colltools_counts_t rcounts, mca_common_colltools_aints_t rdispls,
-     struct ompi_datatype_t *const *rdtypes),
-    (int *peers;
-     mca_coll_pipering_exchange_job_t job
-     = job_of(&peers, sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes, comm)),
-    serve(&job, peers, form, module, request),
+                          .flipped = neighbors.flipped}}}),
+    serve(&job, neighbors.list, form, module, request),
     (sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes))

@@ -101,11 +101,6 @@ static size_t message_of(uint64_t key)
     return (size_t) (key & UINT32_MAX);
 }
 
-static bool same_place(uint64_t a, uint64_t b)
-{
-    return a >> 32 == b >> 32;
-}
-
 static void sift_down(uint64_t *keys, size_t root, size_t count)
 {
     const uint64_t key = keys[root];
@@ -170,7 +165,7 @@ static size_t end_of_peer(const mca_coll_pipering_bins_plan_t *plan, const uint6
 {
     size_t end = first;
 
-    for (*large = false; end < count && same_place(keys[first], keys[end]); ++end) {
+    for (*large = false; end < count && keys[first] >> 32 == keys[end] >> 32; ++end) {
         *large = *large || plan->small <= plan->bytes[message_of(keys[end])];
     }
     return end;

@@ -24,10 +24,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** The order of peers within a bin. */
 typedef enum {
     MCA_COLL_PIPERING_BY_DISTANCE, /**< me + 1, me + 2, ..., me: no rank is the first of all */
@@ -56,16 +52,10 @@ typedef struct mca_coll_pipering_bins_t {
     size_t zero, small, large;
 } mca_coll_pipering_bins_t;
 
-/** Words of scratch that mca_coll_pipering_bins needs for `count` messages. */
-static inline size_t mca_coll_pipering_bins_scratch(size_t count)
-{
-    return count;
-}
-
 /**
  * Writes the order in which messages start to order[0 .. small + large - 1]: small ones, then large
  * ones. Messages with the same peer stay together in their order: if one of them is large, all
- * count as large. `scratch` has mca_coll_pipering_bins_scratch(count) words.
+ * count as large. `scratch` has `count` words.
  */
 mca_coll_pipering_bins_t mca_coll_pipering_bins(const mca_coll_pipering_bins_plan_t *plan,
                                                 uint64_t *scratch, size_t *order);
@@ -88,9 +78,5 @@ bool mca_coll_pipering_pool_take(mca_coll_pipering_pool_t *pool, size_t bytes, s
 
 /** The oldest message leaves; `next` is the offset of the one behind it, if there is one. */
 void mca_coll_pipering_pool_give(mca_coll_pipering_pool_t *pool, size_t next);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -47,9 +47,6 @@ BEGIN_C_DECLS
 
 /* ---- module ---- */
 
-/** The name of a module's component, out of that of its class; `name` may hold it. */
-const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16]);
-
 typedef struct mca_coll_pipering_module_t {
     mca_common_colltools_module_t super;
     mca_coll_base_comm_coll_t below; /**< who served the collectives before; NULL: nobody */
@@ -127,13 +124,6 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all);
 
 /** The verdict on the last call of a communicator, as performance variables for tools. */
 void mca_coll_pipering_verdict_register(const mca_base_component_t *component);
-
-/** The variables as they stand for a collective, unit-converted and in range. */
-mca_coll_pipering_params_t
-mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
-
-/** Why a call is left to the module below, as in names of performance variables. */
-const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
 
 END_C_DECLS
 

@@ -40,7 +40,9 @@ static int broadcast(mca_coll_pipering_form_t form, void *buffer,
 }
 
 MCA_COLL_PIPERING_DEFINE_SMALL(
-    bcast, BCAST, (size_t) count,
+    bcast,
+    mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
+                             mca_coll_pipering_bytes_of((size_t) count, dtype), module),
     (void *buffer, mca_common_colltools_count_t count, struct ompi_datatype_t *dtype, int root),
     (), broadcast(form, buffer, count, dtype, root, module, request),
-    (buffer, count, dtype, root))
+    (buffer, count, dtype, root), (buffer, count, dtype, root))

@@ -132,9 +132,8 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
                             mca_coll_pipering_plan_t *recalled, ompi_request_t **request);
 
 /** Whether coll/mleader's leaders serve a call (common_colltools_chooser.h). */
-int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base,
-                                     const mca_common_colltools_question_t *question,
-                                     mca_common_colltools_answer_t *found);
+int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base, size_t count,
+                                     size_t size, bool waits, bool *others);
 
 /**
  * Sets up the communicator of a blocking call, which all ranks make, and waits for it; then

@@ -70,11 +70,13 @@
     MCA_COLL_PIPERING_DEFINE_LATER(name, parameters, view, served, arguments)
 
 /**
- * Defines all forms of a call of which many are small: of `elements` elements of `dtype` in all, of
- * the collective NAME. A blocking one that passes (coll_pipering_calls.h) does so with few
+ * Defines all forms of a call of which many are small. A blocking one that passes does so with few
  * instructions, since it ends in one call.
+ *
+ * @param passes      whether it goes below at once (coll_pipering_calls.h)
+ * @param left        its arguments for the module below after `served`, in terms of `view`
  */
-#define MCA_COLL_PIPERING_DEFINE_SMALL(name, NAME, elements, parameters, view, served, arguments)  \
+#define MCA_COLL_PIPERING_DEFINE_SMALL(name, passes, parameters, view, served, arguments, left)    \
     static inline int name##_below(MCA_COLL_PIPERING_BARE parameters,                              \
                                    struct ompi_communicator_t *comm,                               \
                                    mca_coll_pipering_module_t *module)                             \
@@ -97,7 +99,7 @@
         const int rc = served;                                                                     \
                                                                                                    \
         return OMPI_ERR_NOT_SUPPORTED == rc                                                        \
-                   ? name##_below(MCA_COLL_PIPERING_BARE arguments, comm, module)                  \
+                   ? name##_below(MCA_COLL_PIPERING_BARE left, comm, module)                       \
                    : rc;                                                                           \
     }                                                                                              \
                                                                                                    \
@@ -106,12 +108,10 @@
     {                                                                                              \
         mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;                  \
                                                                                                    \
-        return mca_coll_pipering_passes(MCA_COLL_PIPERING_##NAME,                                  \
-                                        mca_coll_pipering_bytes_of(elements, dtype), module)       \
-                   ? name##_below(MCA_COLL_PIPERING_BARE arguments, comm, module)                  \
-                   : name##_served(MCA_COLL_PIPERING_BARE arguments, comm, module);                \
+        return passes ? name##_below(MCA_COLL_PIPERING_BARE arguments, comm, module)               \
+                      : name##_served(MCA_COLL_PIPERING_BARE arguments, comm, module);             \
     }                                                                                              \
                                                                                                    \
-    MCA_COLL_PIPERING_DEFINE_LATER(name, parameters, view, served, arguments)
+    MCA_COLL_PIPERING_DEFINE_LATER(name, parameters, view, served, left)
 
 #endif

@@ -178,29 +178,9 @@ static mca_common_colltools_gone_t gone[] = {
 
 /* ---- performance variables ---- */
 
-static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
-    = {[MCA_COLL_PIPERING_FALLBACK_OFF] = "off",
-       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "small",
-       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "early",
-       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "local",
-       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
-       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike",
-       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal",
-       [MCA_COLL_PIPERING_FALLBACK_SHORT] = "short",
-       [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = "unchosen",
-       [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = "meshless"};
-
-const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
-{
-    return reason_names[reason];
-}
-
 #define COUNTERS mca_coll_pipering.process.counters
 
-static const struct {
-    const char *name, *help;
-    opal_atomic_int64_t *storage;
-} counters[] = {
+static const mca_common_colltools_pvar_t counters[] = {
     {"calls", "Calls served by this component", &COUNTERS.calls},
     {"blocks_received", "Blocks received", &COUNTERS.blocks_received},
     {"blocks_sent", "Blocks sent", &COUNTERS.blocks_sent},
@@ -229,17 +209,15 @@ static void register_counters(mca_common_colltools_vars_t *all)
 {
     char name[64], help[128];
 
-    for (size_t i = 0; i < COUNT(counters); ++i) {
-        mca_common_colltools_counter(all, counters[i].name, counters[i].help, counters[i].storage);
-    }
-    for (size_t i = 0; i < COUNT(levels); ++i) {
-        mca_common_colltools_level(all, levels[i].name, levels[i].help, levels[i].storage);
-    }
+    mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, counters, COUNT(counters));
+    mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_LEVEL, levels, COUNT(levels));
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
-        snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
+        snprintf(name, sizeof(name), "fallback_%s",
+                 mca_coll_pipering_reason_name((mca_coll_pipering_reason_t) i));
         snprintf(help, sizeof(help), "Calls left to the module below: %s",
                  mca_coll_pipering_reason_text((mca_coll_pipering_reason_t) i));
-        mca_common_colltools_counter(all, name, help, &COUNTERS.fallback[i]);
+        const mca_common_colltools_pvar_t row = {name, help, &COUNTERS.fallback[i]};
+        mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, &row, 1);
     }
 }
 
@@ -263,11 +241,4 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
     mca_coll_pipering.process.mesh = mesh;
     mca_coll_pipering.process.switches = NULL == switches ? "" : switches;
     mca_coll_pipering.process.machine = machine;
-}
-
-mca_coll_pipering_params_t
-mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
-{
-    return mca_coll_pipering_params_in_range(
-        mca_coll_pipering.algorithm[mca_coll_pipering_variable_of(collective)]);
 }

@@ -25,13 +25,16 @@
  */
 #define DEFINE_REDUCTION(name, NAME, type, amount, elements, fields, root_parameter,               \
                          root_argument)                                                            \
-    MCA_COLL_PIPERING_DEFINE_SMALL(name, NAME, elements,                                           \
+    MCA_COLL_PIPERING_DEFINE_SMALL(name,                                                           \
+           mca_coll_pipering_passes(MCA_COLL_PIPERING_##NAME,                                      \
+                                    mca_coll_pipering_bytes_of(elements, dtype), module),          \
            (const void *sbuf, void *rbuf, type amount, struct ompi_datatype_t *dtype,              \
             struct ompi_op_t *op BARE root_parameter),                                             \
            (const mca_coll_pipering_reduction_t reduction                                          \
             = {.sbuf = sbuf, .rbuf = rbuf, .dtype = dtype, .op = op, BARE fields}),                \
            mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_##NAME, form, module,         \
                                        request),                                                   \
+           (sbuf, rbuf, amount, dtype, op BARE root_argument),                                     \
            (sbuf, rbuf, amount, dtype, op BARE root_argument))
 
 DEFINE_REDUCTION(reduce, REDUCE, mca_common_colltools_count_t, count, (size_t) count,

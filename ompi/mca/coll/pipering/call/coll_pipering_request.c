@@ -24,9 +24,8 @@
 
 static void request_construct(mca_coll_pipering_request_t *request)
 {
-    request->plan = NULL;
-    request->sighting = NULL;
-    request->running = request->shows = request->spreading = false;
+    memset(&request->super + 1, 0, sizeof(*request) - sizeof(request->super));
+    request->unit = MCA_COLL_PIPERING_BYTES;
 }
 
 static void hold(mca_coll_pipering_request_t *request, bool hold)
@@ -122,9 +121,6 @@ static int watch(mca_coll_pipering_request_t *request)
     bool agrees;
 
     request->shows = mca_coll_pipering_stream_shows(request->call.context, request->plan, &agrees);
-    if (request->shows) {
-        memset(&request->clock, 0, sizeof(request->clock));
-    }
     if (agrees) {
         request->sighting = mca_coll_pipering_sighting_new(request->call.context);
     }
@@ -158,7 +154,8 @@ static bool spread(mca_coll_pipering_request_t *request, int *rc)
 /* Drops the schedule, or the pipelines, of a run. */
 static void drop_run(mca_coll_pipering_request_t *request)
 {
-    bool pending = NULL != request->scheduled && request->scheduled->free(request->scheduled);
+    bool pending = NULL != request->scheduled
+                   && mca_coll_pipering_scheduled_free(request->scheduled);
 
     request->scheduled = NULL;
     while (NULL != request->first) {
@@ -232,15 +229,6 @@ static int end_run(mca_coll_pipering_request_t *request, int rc)
     return rc;
 }
 
-static bool move_scheduled(mca_coll_pipering_request_t *request, int *steps, int *rc)
-{
-    mca_common_colltools_schedule_t *schedule = &request->scheduled->schedule;
-    const bool over = mca_common_colltools_schedule_move(schedule, steps);
-
-    *rc = schedule->error;
-    return over;
-}
-
 /* Gives up all pipelines, since one has failed; true once all neighbours have been told. */
 static bool give_up(mca_coll_pipering_request_t *request, int error)
 {
@@ -269,8 +257,12 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
 /* Moves what the call goes by; true if that is done or failed. */
 static bool move(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    return NULL != request->scheduled ? move_scheduled(request, steps, rc)
-                                      : move_pipes(request, steps, rc);
+    if (NULL == request->scheduled) {
+        return move_pipes(request, steps, rc);
+    }
+    const bool over = mca_common_colltools_schedule_move(&request->scheduled->schedule, steps);
+    *rc = request->scheduled->schedule.error;
+    return over;
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
@@ -317,19 +309,15 @@ static int start_request(mca_common_colltools_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
     const mca_coll_pipering_setup_t *setup = request->call.context->setup;
-    int progress = 0;
+    int progress = 0, rc = OMPI_SUCCESS;
 
     if (NULL != request->caller.name && mca_coll_pipering_setup_ready(setup)
         && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup)) {
-        const int rc = begin_run(request);
+        rc = begin_run(request);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
-        if (NULL != request->scheduled) {
-            (void) mca_common_colltools_schedule_move(&request->scheduled->schedule, &progress);
-        } else {
-            (void) mca_coll_pipering_pipe_progress(request->first);
-        }
+        (void) move(request, &progress, &rc); /* its errors are found again */
     }
     mca_common_colltools_task_activate(task);
     if (!request->running) {
@@ -353,14 +341,8 @@ static void init(mca_coll_pipering_request_t *request, const mca_coll_pipering_c
         request->key = *key;
         request->caller.name = mca_coll_pipering_collective_row(call->collective)->name[call->form];
     }
-    memset(&request->staging, 0, sizeof(request->staging));
-    request->unit = MCA_COLL_PIPERING_BYTES;
-    request->pipes = 0;
-    request->first = NULL;
-    request->scheduled = NULL;
     mca_common_colltools_task_init(&request->super, &request_kind, comm,
                                    MCA_COLL_PIPERING_PERSISTENT == call->form);
-    request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;
 }
 
 int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
@@ -383,8 +365,8 @@ int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
         return OMPI_SUCCESS;
     }
     request->tag = mca_common_colltools_task_tags(request->super.comm, tags_wanted(request),
-                                                  request->super.nonblocking);
-    const int rc = request->super.nonblocking ? keep(request) : watch(request);
+                                                  MCA_COLL_PIPERING_BLOCKING != call->form);
+    const int rc = MCA_COLL_PIPERING_BLOCKING != call->form ? keep(request) : watch(request);
     if (OMPI_SUCCESS != rc) {
         mca_common_colltools_task_free(&request->super);
     }

@@ -30,7 +30,7 @@ static bool is_exclusive(const mca_coll_pipering_request_t *request)
 
 static bool is_scan(const mca_coll_pipering_request_t *request)
 {
-    return MCA_COLL_PIPERING_SCAN == request->call.collective || is_exclusive(request);
+    return mca_coll_pipering_scans(request->call.collective);
 }
 
 /* Whether each rank gets a part of the results alone. */
@@ -85,12 +85,6 @@ static mca_coll_pipering_pipe_args_t reduction(const mca_coll_pipering_request_t
                                            .combine = combines ? &request->combine : NULL};
 }
 
-/* A pipeline that spreads results. */
-static mca_coll_pipering_pipe_args_t spreading(const mca_coll_pipering_request_t *request)
-{
-    return (mca_coll_pipering_pipe_args_t){.unit = request->unit, .recv = &request->call.recv};
-}
-
 /* Whether this rank receives results; rank 0 of an exscan does not. */
 static bool has_result(const mca_coll_pipering_request_t *request)
 {
@@ -124,8 +118,7 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
     const bool apart = is_scatter(request) && !mca_coll_pipering_in_rounds(plan->row);
 
     int rc = mca_coll_pipering_staging_begin(&request->staging,
-                                             (mca_coll_pipering_elements_t){all, mine, apart},
-                                             &request->call.send,
+                                             all, mine, apart, &request->call.send,
                                              has_result(request) ? &request->call.recv : NULL);
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -143,9 +136,11 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
         request->call.recv.single = false;
     }
     for (int i = 0; i < plan->pipes && OMPI_SUCCESS == rc; ++i) {
+        const mca_coll_pipering_pipe_args_t spreading = {.unit = request->unit,
+                                                         .recv = &request->call.recv};
         rc = mca_coll_pipering_request_add(request, plan->route[i].reduces
                                                         ? reduction(request, &plan->route[i])
-                                                        : spreading(request));
+                                                        : spreading);
     }
     return rc;
 }

@@ -123,7 +123,7 @@ static int judge_blocking(const mca_coll_pipering_call_t *call,
     }
     if (MCA_COLL_PIPERING_TAKEN == *reason
         && mca_coll_pipering_is_local(call->collective, params->algorithm,
-                                      mca_coll_pipering_setup_nodes(context->setup))) {
+                                      mca_coll_pipering_setup_known(context->setup)->nodes.count)) {
         *reason = MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
     return OMPI_SUCCESS;
@@ -198,7 +198,8 @@ static int decide(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t 
                   mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
 {
     const bool blocking = MCA_COLL_PIPERING_BLOCKING == call->form;
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_in_range(
+        mca_coll_pipering_algorithm_of(call->collective));
     mca_coll_pipering_context_t *context = call->context;
     mca_coll_pipering_reason_t reason;
     int rc = OMPI_SUCCESS;
@@ -275,51 +276,44 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
     if (OMPI_SUCCESS == rc) {
         rc = MCA_COLL_PIPERING_BLOCKING == call->form
                  ? mca_common_colltools_task_run(&request->super)
-                 : mca_common_colltools_task_hand_out(&request->super, handle);
+                 : mca_common_colltools_task_hand_out(&request->super, rc, handle);
     }
     return mca_common_colltools_mpi_error(rc);
 }
 
 /* ---- coll/mleader's calls ---- */
 
-/* On a communicator that is set up. */
-static int answer(const mca_coll_pipering_call_t *call, mca_common_colltools_answer_t *found)
-{
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-    const mca_coll_pipering_key_t key = key_of(call, &params);
-    mca_coll_pipering_plan_t *plan;
-
-    const int rc = mca_coll_pipering_plan_get(call->context, &key, NULL, &plan);
-    if (OMPI_SUCCESS == rc) {
-        *found = plan->leaders_pay ? MCA_COMMON_COLLTOOLS_LEADERS : MCA_COMMON_COLLTOOLS_OTHERS;
-        mca_coll_pipering_plan_release(plan);
-    }
-    return rc;
-}
-
-int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base,
-                                     const mca_common_colltools_question_t *question,
-                                     mca_common_colltools_answer_t *found)
+int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base, size_t count,
+                                     size_t size, bool waits, bool *others)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_context_t *context = &module->context;
+    mca_coll_pipering_plan_t *plan;
 
-    *found = MCA_COMMON_COLLTOOLS_UNKNOWN;
+    *others = false;
     if (module->out_of_memory) {
         return OMPI_SUCCESS;
     }
-    const int rc = question->waits ? mca_coll_pipering_set_up(context) : OMPI_SUCCESS;
+    int rc = waits ? mca_coll_pipering_set_up(context) : OMPI_SUCCESS;
     if (OMPI_SUCCESS != rc || !context->set_up
         || MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(context->setup)
-        || 2 > mca_coll_pipering_setup_nodes(context->setup)) {
+        || 2 > mca_coll_pipering_setup_known(context->setup)->nodes.count) {
         return rc;
     }
     const mca_coll_pipering_call_t call
         = {.context = context,
            .collective = MCA_COLL_PIPERING_ALLGATHER,
-           .sizes = {.count = question->count,
-                     .scale = question->size,
+           .sizes = {.count = count,
+                     .scale = size,
                      .unit = 1,
                      .parts = ompi_comm_size(context->comm)}};
-    return answer(&call, found);
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_in_range(
+        mca_coll_pipering_algorithm_of(call.collective));
+    const mca_coll_pipering_key_t key = key_of(&call, &params);
+    rc = mca_coll_pipering_plan_get(context, &key, NULL, &plan);
+    if (OMPI_SUCCESS == rc) {
+        *others = !plan->leaders_pay;
+        mca_coll_pipering_plan_release(plan);
+    }
+    return rc;
 }

@@ -22,27 +22,6 @@
 const char *mca_coll_pipering_component_version_string
     = "Open MPI pipering collective MCA component version " OMPI_VERSION;
 
-static int pipering_register(void);
-static int pipering_open(void);
-static int pipering_close(void);
-static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads);
-
-const mca_coll_base_component_t mca_coll_pipering_component = {
-    .collm_version = {
-        MCA_COMMON_COLLTOOLS_COLL_VERSION,
-        .mca_component_name = "pipering",
-        MCA_COMMON_COLLTOOLS_COMPONENT_VERSION,
-        .mca_open_component = pipering_open,
-        .mca_close_component = pipering_close,
-        .mca_register_component_params = pipering_register,
-    },
-    .collm_data = {
-        .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
-    },
-    .collm_init_query = pipering_init_query,
-    .collm_comm_query = mca_coll_pipering_comm_query,
-};
-
 static bool opened;
 
 static int pipering_register(void)
@@ -101,9 +80,18 @@ static int pipering_close(void)
     return OMPI_SUCCESS;
 }
 
-static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads)
-{
-    (void) enable_progress_threads;
-    (void) enable_mpi_threads;
-    return OMPI_SUCCESS;
-}
+const mca_coll_base_component_t mca_coll_pipering_component = {
+    .collm_version = {
+        MCA_COMMON_COLLTOOLS_COLL_VERSION,
+        .mca_component_name = "pipering",
+        MCA_COMMON_COLLTOOLS_COMPONENT_VERSION,
+        .mca_open_component = pipering_open,
+        .mca_close_component = pipering_close,
+        .mca_register_component_params = pipering_register,
+    },
+    .collm_data = {
+        .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
+    },
+    .collm_init_query = mca_common_colltools_init_query,
+    .collm_comm_query = mca_coll_pipering_comm_query,
+};

@@ -66,29 +66,10 @@ mca_coll_pipering_module_t *mca_coll_pipering_module_of(const ompi_communicator_
     return found;
 }
 
-const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16])
+static bool is_of(const mca_coll_base_module_t *module, const char *class)
 {
-    static const char before[] = "coll_", after[] = "_module_t";
-    const char *begin = NULL == module
-                            ? NULL
-                            : strstr(((const opal_object_t *) module)->obj_class->cls_name, before);
-    const char *end = NULL == begin ? NULL : strstr(begin, after);
-
-    if (NULL == end) {
-        return "unknown";
-    }
-    begin += sizeof(before) - 1;
-    const size_t length = (size_t) (end - begin) < 16 ? (size_t) (end - begin) : 15;
-    memcpy(name, begin, length);
-    name[length] = '\0';
-    return name;
-}
-
-static bool is_of(const mca_coll_base_module_t *module, const char *component)
-{
-    char name[16];
-
-    return 0 == strcmp(component, mca_coll_pipering_module_name(module, name));
+    return NULL != module
+           && 0 == strcmp(class, ((const opal_object_t *) module)->obj_class->cls_name);
 }
 
 /* Whether a user's rules take the place of a component's own decisions. */
@@ -111,11 +92,13 @@ static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *bel
     int han = 0, tuned = 0;
 
     for (int i = 0; i < 4; ++i) {
-        han += is_of(levels[i], "han");
-        tuned += is_of(levels[i], "tuned");
+        han += is_of(levels[i], "mca_coll_han_module_t");
+        tuned += is_of(levels[i], "mca_coll_tuned_module_t");
     }
-    if (!MCA_COMMON_COLLTOOLS_KNOWS_TUNED || !is_of(below->coll_allgatherv_module, "tuned")
-        || !is_of(below->coll_scan_module, "basic") || !is_of(below->coll_exscan_module, "basic")
+    if (!MCA_COMMON_COLLTOOLS_KNOWS_TUNED
+        || !is_of(below->coll_allgatherv_module, "mca_coll_tuned_module_t")
+        || !is_of(below->coll_scan_module, "mca_coll_basic_module_t")
+        || !is_of(below->coll_exscan_module, "mca_coll_basic_module_t")
         || has_rules("tuned", "use_dynamic_rules")
         || has_rules("han", "use_dynamic_file_rules")) {
         return MCA_COLL_PIPERING_BELOW_ANY;

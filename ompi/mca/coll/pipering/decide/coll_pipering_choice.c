@@ -28,31 +28,9 @@
 
 #include "coll_pipering_draft.h"
 
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_fifo.h"
 
 #include <math.h>
-
-/* ---- costs ---- */
-
-/* The least costs, so that none is zero. */
-#define LEAST_ALPHA 1e-7
-#define LEAST_BETA 1e-12
-
-static void bound(mca_coll_pipering_link_cost_t *cost)
-{
-    cost->alpha = fmax(cost->alpha, LEAST_ALPHA);
-    cost->beta = fmax(cost->beta, LEAST_BETA);
-}
-
-mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
-                                                   double beta, double load)
-{
-    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(machine, beta, load);
-
-    bound(&cost.net);
-    bound(&cost.local);
-    return cost;
-}
 
 /*
  * The module below must be so many times as slow by the model as the best row, which knows neither
@@ -81,8 +59,8 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
     const size_t fills = (size_t) (LOCAL_LOAD < draft->load ? row->fills_loaded : row->fills);
 
     return 0 < fills && plan->total >= fills * fill
-           && mca_coll_pipering_can_share(&plan->key.params,
-                                          plan->block_size * plan->key.sizes.unit);
+           && mca_coll_pipering_fifo_carries(plan->key.params.ring_buffer_size,
+                                             plan->block_size * plan->key.sizes.unit);
 }
 
 /* How many times as long as the best a call takes, at worst. */
@@ -101,11 +79,6 @@ static mca_coll_pipering_times_t find_least(const mca_coll_pipering_plan_t *plan
         least.at[1] = fmin(least.at[1], plan->weighed[i].time.at[1]);
     }
     return least;
-}
-
-static double margin_of(const mca_coll_pipering_draft_t *draft)
-{
-    return 1 < draft->load || MCA_COLL_PIPERING_SMALL > draft->plan->total ? MARGIN_LARGE : MARGIN;
 }
 
 /*
@@ -134,8 +107,10 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
         return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
                                        : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
+    const double margin = 1 < draft->load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
+                                                                                   : MARGIN;
     return !waits_for_processors(draft)
-                   && regret(&best->time, least) * margin_of(draft) < regret(&plan->below, least)
+                   && regret(&best->time, least) * margin < regret(&plan->below, least)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
@@ -162,7 +137,7 @@ static range_t range_of(const mca_coll_pipering_draft_t *draft)
 
 static void look_at(mca_coll_pipering_draft_t *draft, double beta)
 {
-    draft->cost = mca_coll_pipering_cost_of(draft->machine, beta, draft->load);
+    draft->cost = mca_coll_pipering_machine_cost(draft->machine, beta, draft->load);
 }
 
 /* The rate for which blocks are chosen: the middle of the range by ratio. */
@@ -173,45 +148,35 @@ static void look_at_middle(mca_coll_pipering_draft_t *draft, const range_t *rang
 
 /* ---- other modules ---- */
 
-static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t *draft,
-                                                 const mca_coll_pipering_cost_t *cost,
-                                                 mca_coll_pipering_below_t modules)
-{
-    const mca_coll_pipering_plan_t *plan = draft->plan;
-
-    return (mca_coll_pipering_below_call_t){
-        .modules = modules,
-        .collective = plan->key.collective,
-        .ordered = plan->key.ordered,
-        .ranks = draft->ranks,
-        .nodes = draft->nodes,
-        .ppn = draft->ppn,
-        .equal = draft->ppn * draft->nodes == draft->ranks,
-        .root = plan->key.root,
-        .total = plan->total,
-        .unit = plan->key.sizes.unit,
-        .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
-        .node_of = draft->node_of,
-        .leaf_of = draft->leaf_of,
-        .cost = cost,
-        .combine = draft->combine,
-        .scratch = draft->problem.scratch};
-}
-
 /* What the call takes by these modules, at both ends. */
 static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft,
                                           const range_t *range, mca_coll_pipering_below_t modules)
 {
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_cost_t cost;
+    const mca_coll_pipering_below_call_t call
+        = {.modules = modules,
+           .collective = plan->key.collective,
+           .ordered = plan->key.ordered,
+           .ranks = draft->ranks,
+           .nodes = draft->nodes,
+           .ppn = draft->ppn,
+           .equal = draft->ppn * draft->nodes == draft->ranks,
+           .root = plan->key.root,
+           .total = plan->total,
+           .unit = plan->key.sizes.unit,
+           .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
+           .node_of = draft->node_of,
+           .leaf_of = draft->leaf_of,
+           .cost = &cost,
+           .combine = draft->combine,
+           .scratch = draft->problem.scratch};
     mca_coll_pipering_times_t times;
 
-    for (int end = 0; end < (range->doubted ? 2 : 1); ++end) {
-        const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
-            draft->machine, range->beta[end], draft->load);
-        const mca_coll_pipering_below_call_t call = below_call(draft, &cost, modules);
-        times.at[end] = mca_coll_pipering_below_time(&call).time;
-    }
-    if (!range->doubted) {
-        times.at[1] = times.at[0];
+    for (int end = 0; end < 2; ++end) {
+        cost = mca_coll_pipering_machine_cost(draft->machine, range->beta[end], draft->load);
+        times.at[end] = 0 < end && !range->doubted ? times.at[0]
+                                                   : mca_coll_pipering_below_time(&call).time;
     }
     return times;
 }
@@ -221,7 +186,6 @@ static void weigh_others(mca_coll_pipering_draft_t *draft, const range_t *range)
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     plan->below = times_by(draft, range, draft->below);
-    plan->leaders = (mca_coll_pipering_times_t){{0, 0}};
     if (MCA_COLL_PIPERING_ALLGATHER == plan->key.collective && 1 < draft->nodes
         && 1 < draft->ppn) {
         plan->leaders = times_by(draft, range, MCA_COLL_PIPERING_BELOW_LEADERS);
@@ -369,7 +333,6 @@ void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_row_t *row = forced_row(draft);
     const range_t range = range_of(draft);
 
-    draft->plan->weighed_count = 0;
     weigh_others(draft, &range);
     if (NULL == row) {
         choose_freely(draft, &range);

@@ -23,12 +23,6 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 #include "ompi/mca/common/colltools/common_colltools_array.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
-struct mca_coll_pipering_ways_t;
-
 /** Sizes of contributions by the signature, which MPI makes equal on all ranks. */
 typedef struct mca_coll_pipering_sizes_t {
     mca_common_colltools_array_t counts; /**< [parts] elements, or none: `count` each */
@@ -161,10 +155,6 @@ static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t col
            && MCA_COLL_PIPERING_AUTO == algorithm && 2 > nodes;
 }
 
-/** Costs of a machine whose links take `beta` nanoseconds a byte, with `load` ranks a processor. */
-mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
-                                                   double beta, double load);
-
 /**
  * The plan of a call for rank `facts->me`, with all memory that it will need and counts of its own.
  * It is the caller's. NULL: no memory.
@@ -179,12 +169,5 @@ void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
 /** Holds a plan, or lets go of it. */
 void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan);
 void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan);
-
-/** Bytes of a block on average over all contributions. O(p). */
-double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -56,19 +56,11 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 static const mca_coll_pipering_machine_t *machine_of(const mca_coll_pipering_context_t *context,
                                                      const mca_coll_pipering_key_t *key)
 {
-    if (key->order_matters) {
-        return mca_coll_pipering_setup_stated(context->setup);
-    }
-    return key->streamed ? &context->machine : mca_coll_pipering_setup_machine(context->setup);
-}
+    const mca_coll_pipering_known_t *known = mca_coll_pipering_setup_known(context->setup);
 
-/* The mesh of a communicator, with the cycles of it that calls may go along; false: no memory. */
-static bool find_ways(mca_coll_pipering_context_t *context, const mca_coll_pipering_ways_t **found)
-{
-    mca_coll_pipering_ways_t *ways = mca_coll_pipering_setup_ways(context->setup);
-
-    *found = ways;
-    return NULL == ways || mca_coll_pipering_ways_wind(ways);
+    return key->order_matters ? &known->stated
+           : key->streamed    ? &context->machine
+                              : &known->machine;
 }
 
 /*
@@ -79,26 +71,25 @@ static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
                                            const mca_coll_pipering_key_t *key, int **node_of)
 {
     const int p = ompi_comm_size(context->comm);
-    const mca_coll_pipering_ways_t *ways = NULL;
-    const bool far = mca_coll_pipering_setup_far(context->setup) && !key->order_matters;
+    const mca_coll_pipering_known_t *known = mca_coll_pipering_setup_known(context->setup);
+    const bool wound = NULL == known->ways || mca_coll_pipering_ways_wind(known->ways);
+    const bool far = known->far && !key->order_matters;
 
-    *node_of = find_ways(context, &ways) ? malloc((far ? 2 : 1) * (size_t) p * sizeof(int)) : NULL;
+    *node_of = wound ? malloc((far ? 2 : 1) * (size_t) p * sizeof(int)) : NULL;
     int *leaf_of = NULL == *node_of || !far ? NULL : *node_of + p;
-    if (NULL != leaf_of) {
-        mca_common_colltools_nodes_fill_leaves(context->comm, *node_of, leaf_of);
-    } else if (NULL != *node_of) {
-        mca_common_colltools_nodes_fill(context->comm, *node_of);
+    if (NULL != *node_of) {
+        mca_common_colltools_nodes_fill(context->comm, *node_of, leaf_of);
     }
     return (mca_coll_pipering_facts_t){.ranks = p,
-                                       .nodes = mca_coll_pipering_setup_nodes(context->setup),
+                                       .nodes = known->nodes.count,
                                        .me = ompi_comm_rank(context->comm),
                                        .node_of = *node_of,
                                        .leaf_of = leaf_of,
-                                       .ppn = mca_coll_pipering_setup_ppn(context->setup),
-                                       .load = mca_coll_pipering_setup_load(context->setup),
-                                       .below = mca_coll_pipering_setup_below(context->setup),
+                                       .ppn = known->nodes.ppn,
+                                       .load = known->nodes.load,
+                                       .below = known->below,
                                        .machine = machine_of(context, key),
-                                       .ways = ways};
+                                       .ways = known->ways};
 }
 
 static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
@@ -193,15 +184,9 @@ static void report_plan(const mca_coll_pipering_context_t *context,
     }
     for (int i = 0; i < plan->weighed_count && length < sizeof(rows); ++i) {
         const mca_coll_pipering_weighed_t *weighed = &plan->weighed[i];
-        length += (size_t) snprintf(rows + length, sizeof(rows) - length, "%s B %zu %.6f",
-                                    weighed->row->value, weighed->block, weighed->time.at[0]);
-        if (weighed->time.at[0] != weighed->time.at[1] && length < sizeof(rows)) {
-            length += (size_t) snprintf(rows + length, sizeof(rows) - length, " to %.6f",
-                                        weighed->time.at[1]);
-        }
-        if (length < sizeof(rows)) {
-            length += (size_t) snprintf(rows + length, sizeof(rows) - length, " s, ");
-        }
+        length += (size_t) snprintf(rows + length, sizeof(rows) - length,
+                                    "%s B %zu %.6f to %.6f s, ", weighed->row->value,
+                                    weighed->block, weighed->time.at[0], weighed->time.at[1]);
     }
     if (0 < plan->leaders.at[0] && length < sizeof(rows)) {
         (void) snprintf(rows + length, sizeof(rows) - length, "leaders %.6f to %.6f s, ",
@@ -274,15 +259,6 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
         note_last(context, *plan);
         mca_coll_pipering_plan_retain(*plan);
     }
-    OPAL_THREAD_UNLOCK(&context->lock);
-    return rc;
-}
-
-int mca_coll_pipering_plan_try(mca_coll_pipering_context_t *context,
-                               const mca_coll_pipering_key_t *key, mca_coll_pipering_plan_t **plan)
-{
-    OPAL_THREAD_LOCK(&context->lock);
-    const int rc = make_plan(context, key, plan);
     OPAL_THREAD_UNLOCK(&context->lock);
     return rc;
 }

@@ -39,14 +39,6 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
                                mca_coll_pipering_plan_t *recalled,
                                mca_coll_pipering_plan_t **plan);
 
-/**
- * Makes the plan of a call on a communicator that is set up, only to see it: it is not kept, and
- * no other rank takes part. The caller releases it; OMPI_ERR_OUT_OF_RESOURCE: there is none.
- */
-int mca_coll_pipering_plan_try(mca_coll_pipering_context_t *context,
-                               const mca_coll_pipering_key_t *key,
-                               mca_coll_pipering_plan_t **plan);
-
 /** Lets go of all plans that are kept. */
 void mca_coll_pipering_plans_drop(mca_coll_pipering_context_t *context);
 

@@ -20,19 +20,9 @@
 #include "coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
 
-static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
-{
-    return &draft->plan->key;
-}
-
-static bool combines(const mca_coll_pipering_draft_t *draft)
-{
-    return mca_coll_pipering_combines(key_of(draft)->collective);
-}
-
 static bool is_scan(const mca_coll_pipering_draft_t *draft)
 {
-    return mca_coll_pipering_scans(key_of(draft)->collective);
+    return mca_coll_pipering_scans(draft->plan->key.collective);
 }
 
 /* The root alone, with all there is. */
@@ -71,21 +61,22 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft)
     if (key->ordered) {
         mca_coll_pipering_chain_ordered(&chain, p, key->root, me);
     }
-    if (combines(draft)) {
+    if (mca_coll_pipering_draft_combines(draft)) {
         mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
     }
 }
 
 static mca_coll_pipering_shape_t shape_of(const mca_coll_pipering_draft_t *draft)
 {
+    const mca_coll_pipering_key_t *key = &draft->plan->key;
     const int p = draft->ranks, *node_of = draft->node_of;
     int *scratch = draft->order_scratch;
 
     if (is_scan(draft)) {
         return mca_coll_pipering_chain_scan_shape(node_of, p, scratch);
     }
-    return key_of(draft)->ordered
-               ? mca_coll_pipering_chain_ordered_shape(node_of, p, key_of(draft)->root, scratch)
+    return key->ordered
+               ? mca_coll_pipering_chain_ordered_shape(node_of, p, key->root, scratch)
                : mca_coll_pipering_chain_shape(node_of, p, scratch);
 }
 
@@ -95,12 +86,12 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_alone(plan);
     plan->pipes = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1;
+    const double combine = mca_coll_pipering_draft_combines(draft) ? draft->combine : 0;
     const mca_coll_pipering_shape_t shape = shape_of(draft);
     const mca_coll_pipering_chain_problem_t problem = {.shape = shape,
                                                        .bytes = plan->total,
                                                        .passes = plan->pipes,
-                                                       .combine =
-                                                           combines(draft) ? draft->combine : 0,
+                                                       .combine = combine,
                                                        .cost = draft->cost};
     const size_t block = mca_coll_pipering_set_blocks(draft,
                                                       mca_coll_pipering_chain_search(&problem));

@@ -37,11 +37,6 @@ static size_t worth_packing(const mca_coll_pipering_draft_t *draft)
                : largest;
 }
 
-static bool reduces(const mca_coll_pipering_draft_t *draft)
-{
-    return mca_coll_pipering_combines(draft->plan->key.collective);
-}
-
 static bool spreads(const mca_coll_pipering_draft_t *draft)
 {
     return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
@@ -112,12 +107,13 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
         order_nodes(draft, shape->groups);
     }
     mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, sizes, plan->before, shape->groups,
-                                reduces(draft) ? SIZE_MAX : worth_packing(draft));
+                                mca_coll_pipering_draft_combines(draft) ? SIZE_MAX
+                                                                        : worth_packing(draft));
     if (block < plan->largest * plan->key.sizes.unit / unit) {
         const size_t least = mca_coll_pipering_grid_largest(&plan->grid) / BLOCKS_MOST + 1;
         mca_coll_pipering_grid_cut(&plan->grid, block < least ? least : block);
     }
-    if (reduces(draft)) {
+    if (mca_coll_pipering_draft_combines(draft)) {
         plan->grid.segment = 1 + (size_t) (segment_of(draft) / (double) unit);
     }
 }
@@ -127,9 +123,10 @@ static shape_t timed(const mca_coll_pipering_draft_t *draft, int groups, size_t 
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     shape_t shape = {.groups = groups, .block = block};
+    const double combine = mca_coll_pipering_draft_combines(draft) ? draft->combine : 0;
     mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
                                                 .copy = draft->combine,
-                                                .combine = reduces(draft) ? draft->combine : 0,
+                                                .combine = combine,
                                                 .cost = draft->cost,
                                                 .scratch = draft->problem.scratch};
 
@@ -277,11 +274,11 @@ static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
     mca_coll_pipering_run_t run;
     size_t bytes = 0, end = SIZE_MAX;
 
-    while (reduces(draft) && mca_coll_pipering_parts_run(&parts, &run)) {
+    while (mca_coll_pipering_draft_combines(draft) && mca_coll_pipering_parts_run(&parts, &run)) {
         volume->blocks += 1;
         bytes += run.count;
     }
-    while (!reduces(draft) && mca_coll_pipering_parts_next(&parts)) {
+    while (!mca_coll_pipering_draft_combines(draft) && mca_coll_pipering_parts_next(&parts)) {
         const size_t begin = parts.piece->offset + parts.from;
         volume->blocks += parts.piece->large || parts.begins || begin != end;
         end = parts.piece->large ? end : begin + parts.bytes;
@@ -361,7 +358,7 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
             out_to_network += out;
         }
     }
-    if (reduces(draft)) {
+    if (mca_coll_pipering_draft_combines(draft)) {
         turn_back(draft, out_to_network);
     }
 }

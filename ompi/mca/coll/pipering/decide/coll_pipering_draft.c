@@ -14,8 +14,6 @@
 
 #include "coll_pipering_draft.h"
 
-#include "ompi/mca/coll/pipering/engine/coll_pipering_fifo.h"
-
 /*
  * Bytes that may be under way on a link: enough for the latency of a node that
  * is not scheduled at once, too few to fill buffers on the way.
@@ -47,11 +45,6 @@ size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
     return plan->bytes[0] * plan->key.sizes.unit;
 }
 
-bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes)
-{
-    return mca_coll_pipering_fifo_carries(params->ring_buffer_size, block_bytes);
-}
-
 size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes)
 {
     const size_t most = 2 > draft->nodes && 0 < draft->plan->key.params.ring_buffer_size
@@ -74,25 +67,17 @@ unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *param
 
 size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft)
 {
-    if (0 < draft->fixed_block) {
-        return draft->fixed_block;
-    }
-    return draft->plan->key.params.block_size;
-}
-
-static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
-{
-    return bytes < plan->key.sizes.unit ? 1 : bytes / plan->key.sizes.unit;
+    return 0 < draft->fixed_block ? draft->fixed_block : draft->plan->key.params.block_size;
 }
 
 size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t given = mca_coll_pipering_given_block(draft), unit = plan->key.sizes.unit;
+    const size_t wanted = 0 < given ? given : mca_coll_pipering_bound_block(draft, bytes);
 
-    const size_t given = mca_coll_pipering_given_block(draft);
-    plan->block_size = units_of(plan, 0 < given ? given
-                                                : mca_coll_pipering_bound_block(draft, bytes));
-    const size_t block = plan->block_size * plan->key.sizes.unit;
+    plan->block_size = wanted < unit ? 1 : wanted / unit;
+    const size_t block = plan->block_size * unit;
     plan->window = mca_coll_pipering_choose_window(&plan->key.params, block);
     return block;
 }
@@ -102,39 +87,11 @@ bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft)
     return !draft->plan->key.ordered;
 }
 
-double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
-{
-    const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
-    const mca_coll_pipering_volume_t volume
-        = mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->block_size, all);
-
-    return (double) plan->total / (double) volume.blocks;
-}
-
-static void trim(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_ring_t *ring,
-                 mca_coll_pipering_stream_t *stream)
-{
-    *stream = mca_coll_pipering_stream_trim(ring, plan->bytes, *stream);
-}
-
-/* So that no call looks at ranks without data again. */
-static void trim_route(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_route_t *route)
-{
-    trim(plan, route->ring, &route->own);
-    for (int i = 0; i < route->ins; ++i) {
-        trim(plan, route->ring, &route->in[i].stream);
-    }
-    for (int i = 0; i < route->outs; ++i) {
-        trim(plan, route->ring, &route->out[i].forward);
-    }
-}
-
 /* What passes the links of a route. */
 static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_route_t *route)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    trim_route(plan, route);
     mca_coll_pipering_route_measure(route, plan->bytes, plan->block_size, draft->node_of,
                                     draft->me);
     for (int i = 0; i < route->ins; ++i) {

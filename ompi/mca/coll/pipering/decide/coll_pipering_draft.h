@@ -21,10 +21,6 @@
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** A plan on its way. */
 typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
@@ -74,9 +70,6 @@ size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t byt
 /** Whether values may be combined in any order. */
 bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft);
 
-/** Whether ring buffers can carry blocks of so many bytes; false without any. */
-bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes);
-
 /** Blocks ahead, for blocks of so many bytes. */
 unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
                                          size_t block_bytes);
@@ -86,6 +79,12 @@ size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft);
 
 /** Fills in what a plan that is made moves in and out of this rank. O(p). */
 void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
+
+/** Whether the call is a reduction, or a scan. */
+static inline bool mca_coll_pipering_draft_combines(const mca_coll_pipering_draft_t *draft)
+{
+    return mca_coll_pipering_combines(draft->plan->key.collective);
+}
 
 static inline void mca_coll_pipering_add_volume(mca_coll_pipering_volume_t *sum,
                                                 mca_coll_pipering_volume_t more)
@@ -132,9 +131,5 @@ void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
 
 /** Makes the plan of a draft that has its key, sizes, nodes and costs, and judges it. */
 void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

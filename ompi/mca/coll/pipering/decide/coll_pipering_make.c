@@ -14,6 +14,7 @@
  */
 
 #include "coll_pipering_draft.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_fifo.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_circulant.h"
 
 #include <stdlib.h>
@@ -35,11 +36,8 @@ static void count_routes(mca_coll_pipering_collective_t collective,
     *pipes = *links = 0;
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
         int its_pipes = row->pipes, its_links = row->links;
-        if (row->along_mesh && NULL == ways) {
-            continue;
-        }
-        if (NULL != row->room) {
-            row->room(ways, &its_pipes, &its_links);
+        if (row->along_mesh && NULL != ways) {
+            mca_coll_pipering_mesh_room(ways, &its_pipes, &its_links);
         }
         *pipes = its_pipes > *pipes ? its_pipes : *pipes;
         *links = its_links > *links ? its_links : *links;
@@ -68,17 +66,15 @@ static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)
 {
-    const mca_coll_pipering_collective_row_t *row
-        = mca_coll_pipering_collective_row(key->collective);
-    const bool parts = 1 < key->sizes.parts;
+    const bool parts = 1 < key->sizes.parts, rounds = !mca_coll_pipering_scans(key->collective);
     const size_t alone = parts ? 0 : aligned(places_size(1));
-    const size_t all = parts || row->scatters ? aligned(places_size(p)) : 0;
-    const size_t by_node = row->rounds ? aligned(mca_coll_pipering_ring_size(p)) : 0;
+    const size_t all = parts || rounds ? aligned(places_size(p)) : 0;
+    const size_t by_node = rounds ? aligned(mca_coll_pipering_ring_size(p)) : 0;
     const size_t pieces = 2 * (size_t) p * sizeof(mca_coll_pipering_piece_t);
     const size_t turns = 2 * (size_t) p * (size_t) mca_coll_pipering_circulant_rounds(p);
-    const size_t slots = row->rounds ? aligned(pieces + ((size_t) p + 1) * sizeof(size_t)
-                                               + ((size_t) p + 1) * sizeof(int) + turns)
-                                     : 0;
+    const size_t slots = rounds ? aligned(pieces + ((size_t) p + 1) * sizeof(size_t)
+                                          + ((size_t) p + 1) * sizeof(int) + turns)
+                                : 0;
     const size_t counts = mca_common_colltools_array_bytes(key->sizes.counts, (size_t) p);
 
     int pipes, links;
@@ -121,8 +117,6 @@ static void add_up(mca_coll_pipering_plan_t *plan)
     const bool parts = 1 < sizes->parts;
     size_t units = 0;
 
-    plan->largest = 0;
-    plan->some = 0;
     for (int i = 0; i < sizes->parts; ++i) {
         const size_t size = mca_coll_pipering_size_of(sizes, i);
         if (0 == units && 0 < size) {
@@ -216,8 +210,8 @@ static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t
     plan->ring.leaf_of = plan->by_node.leaf_of = NULL; /* what they point at is the caller's */
     mca_coll_pipering_plan_route(plan, facts);
     plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
-                   && mca_coll_pipering_can_share(&key->params,
-                                                  plan->block_size * key->sizes.unit);
+                   && mca_coll_pipering_fifo_carries(key->params.ring_buffer_size,
+                                                     plan->block_size * key->sizes.unit);
     free(draft.blocks);
     return true;
 }

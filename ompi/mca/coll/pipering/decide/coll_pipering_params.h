@@ -22,10 +22,6 @@
 
 #include "ompi/mca/common/colltools/common_colltools_variable.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** Forms of each of them. */
 typedef enum {
     MCA_COLL_PIPERING_BLOCKING,
@@ -79,11 +75,10 @@ typedef enum {
     MCA_COLL_PIPERING_REASONS
 } mca_coll_pipering_reason_t;
 
+/** Its name, as counters have it; NULL for TAKEN. */
+const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
+
 /** The same in words. */
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -27,47 +27,32 @@
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
                                       .gathers = true,
-                                      .rounds = true,
                                       .rings = MCA_COLL_PIPERING_MESH_STREAMS},
     [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
                                      .gathers = true,
-                                     .rounds = true,
                                      .rings = MCA_COLL_PIPERING_MESH_STREAMS},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
-                                 .scatters = true,
-                                 .rounds = true,
                                  .chains = MCA_COLL_PIPERING_MESH_STREAMS,
-                                 .fills = 8,
-                                 .fills_loaded = 16},
+                                 .fills = 8, .fills_loaded = 16},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
-                                  .scatters = true,
-                                  .rounds = true,
                                   .chains = MCA_COLL_PIPERING_MESH_STREAMS,
-                                  .fills = 4,
-                                  .fills_loaded = 4},
+                                  .fills = 4, .fills_loaded = 4},
     [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
                                 .chains = 1,
-                                .fills = 4,
-                                .fills_loaded = 4},
+                                .fills = 4, .fills_loaded = 4},
     [MCA_COLL_PIPERING_EXSCAN] = {.name = {"exscan", "iexscan", "exscan_init"},
                                   .chains = 1,
-                                  .fills = 8,
-                                  .fills_loaded = 8},
+                                  .fills = 8, .fills_loaded = 8},
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
-                                     .scatters = true,
-                                     .rounds = true,
                                      .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                      .rings = MCA_COLL_PIPERING_MESH_STREAMS,
-                                     .fills = 4,
-                                     .fills_loaded = 4},
+                                     .fills = 4, .fills_loaded = 4},
     [MCA_COLL_PIPERING_REDUCE_SCATTER] = {.name = {"reduce_scatter", "ireduce_scatter",
                                                    "reduce_scatter_init"},
-                                          .rounds = true,
                                           .chains = 1},
     [MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK] = {.name = {"reduce_scatter_block",
                                                          "ireduce_scatter_block",
                                                          "reduce_scatter_block_init"},
-                                                .rounds = true,
                                                 .chains = 1}};
 
 #define RING                                                                \
@@ -207,20 +192,29 @@ const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_coll
 
 /* ---- reasons ---- */
 
-static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
-    = {[MCA_COLL_PIPERING_TAKEN] = "taken",
-       [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
-       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "too few bytes",
-       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up yet",
-       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
-       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
-       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation",
-       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "ranks differ in their variables",
-       [MCA_COLL_PIPERING_FALLBACK_SHORT] = "too short for a chain in a fixed order",
-       [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = "served only where an algorithm is chosen",
-       [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = "no mesh serves the communicator"};
+static const struct {
+    const char *name, *text;
+} reasons[MCA_COLL_PIPERING_REASONS]
+    = {[MCA_COLL_PIPERING_TAKEN] = {NULL, "taken"},
+       [MCA_COLL_PIPERING_FALLBACK_OFF] = {"off", "switched off"},
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = {"small", "too few bytes"},
+       [MCA_COLL_PIPERING_FALLBACK_EARLY] = {"early",
+                                             "no blocking call has set the communicator up yet"},
+       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = {"local", "all ranks are on one node"},
+       [MCA_COLL_PIPERING_FALLBACK_MODEL] = {"model", "by the model a pipeline does not pay"},
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = {"unlike", "ranks differ in data representation"},
+       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = {"unequal", "ranks differ in their variables"},
+       [MCA_COLL_PIPERING_FALLBACK_SHORT] = {"short", "too short for a chain in a fixed order"},
+       [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = {"unchosen",
+                                                "served only where an algorithm is chosen"},
+       [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = {"meshless", "no mesh serves the communicator"}};
+
+const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
+{
+    return reasons[reason].name;
+}
 
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
 {
-    return reason_texts[reason];
+    return reasons[reason].text;
 }

@@ -20,10 +20,6 @@
 
 #include "coll_pipering_params.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 struct mca_coll_pipering_draft_t;
 struct mca_coll_pipering_plan_t;
 struct mca_coll_pipering_ways_t;
@@ -48,9 +44,7 @@ typedef enum {
 /** What the floors have to know of a collective. */
 typedef struct mca_coll_pipering_collective_row_t {
     const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
-    bool gathers;  /**< each rank has a contribution, else a root or all have a vector */
-    bool scatters; /**< the vector may be scattered, as one of the steps */
-    bool rounds;   /**< it may go in rounds of groups of ranks */
+    bool gathers; /**< each rank has a contribution, else a root or all have a vector */
     int chains, rings; /**< that messages may go along in one call and need tags of their own */
     int fills, fills_loaded; /**< on one node it pays from so many times the bytes that fill a chain
                                   of ranks, and where these share processors; 0: never */
@@ -66,9 +60,7 @@ typedef struct mca_coll_pipering_row_t {
     mca_coll_pipering_algorithm_t instead;   /**< serves calls that a forced one cannot */
     int pipes;     /**< that a call consists of at most, 0: none ... */
     int links;     /**< ... and links in, or out, that a rank has in one at most */
-    bool along_mesh; /**< it needs a mesh */
-    /** Sets pipes and links by the mesh; NULL: they are as they stand here. */
-    void (*room)(const struct mca_coll_pipering_ways_t *ways, int *pipes, int *links);
+    bool along_mesh; /**< it needs a mesh, by which these are found then */
     bool scatters; /**< its pipelines go around the ring, one after the other */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
@@ -113,9 +105,5 @@ const mca_coll_pipering_row_t *mca_coll_pipering_next_row(mca_coll_pipering_coll
 /** The row of an algorithm; NULL: there is none, as for auto and off. */
 const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_collective_t collective,
                                                           int algorithm);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

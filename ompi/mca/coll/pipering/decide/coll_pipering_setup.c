@@ -65,18 +65,10 @@ typedef struct {
 
 struct mca_coll_pipering_setup_t {
     mca_coll_pipering_context_t *context;
-    ompi_communicator_t *comm;
-    mca_coll_pipering_process_t *process;
-    int tag;   /* of its messages, and of streams */
     int error; /* OMPI_SUCCESS, or the first error */
     stage_t stage;
     bool alike, equal;
-    mca_common_colltools_nodes_t nodes;
-    bool far; /* ranks are on different leaf switches */
-    mca_coll_pipering_machine_t stated;  /* by a file or adapters */
-    mca_coll_pipering_machine_t machine; /* the same, or with the rate that streams have shown */
-    mca_coll_pipering_below_t below;
-    mca_coll_pipering_ways_t *ways;  /* NULL: the communicator has no mesh */
+    mca_coll_pipering_known_t known;
     mca_common_colltools_agreement_t agreement;
     join_t *join; /* NULL once the setup is ready */
     void *values; /* [p] values of a collection */
@@ -89,31 +81,19 @@ static char *read_text(const char *path)
 {
     FILE *in = fopen(path, "r");
     char *text = NULL;
-    size_t length = 0, room = 0;
+    size_t room = 0;
 
-    while (NULL != in && !feof(in) && !ferror(in)) {
-        if (length + 1 >= room) {
-            room = 2 * room + 4096;
-            char *more = realloc(text, room);
-            if (NULL == more) {
-                free(text);
-                (void) fclose(in);
-                errno = ENOMEM;
-                return NULL;
-            }
-            text = more;
-        }
-        length += fread(text + length, 1, room - length - 1, in);
-        text[length] = '\0';
+    if (NULL == in) {
+        return NULL;
     }
-    if (NULL != in && ferror(in)) {
+    const bool empty = 0 > getdelim(&text, &room, '\0', in) && feof(in);
+    if (empty || ferror(in)) {
         free(text);
-        text = NULL;
-        errno = EIO;
+        text = ferror(in) ? NULL : strdup("");
     }
-    if (NULL != in) {
-        (void) fclose(in);
-    }
+    const int why = errno;
+    (void) fclose(in);
+    errno = why;
     return text;
 }
 
@@ -229,18 +209,13 @@ static void merge_join(void *value, const void *other)
     mca_coll_pipering_frozen_merge(&mine->frozen, &its->frozen);
 }
 
-static uint32_t hash_of(const mca_coll_pipering_setup_t *setup, int variable)
-{
-    return mca_common_colltools_equal_hash(&setup->process->equal, variable);
-}
-
 /* Prepares an agreement on values of `size` bytes; false: no memory. */
 static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 {
     const mca_common_colltools_caller_t caller = {.owner = "pipering",
                                                   .name = "setup",
-                                                  .comm = setup->comm};
-    const int rc = mca_common_colltools_agreement_init(&setup->agreement, &caller, setup->tag,
+                                                  .comm = setup->context->comm};
+    const int rc = mca_common_colltools_agreement_init(&setup->agreement, &caller, setup->known.tag,
                                                        size);
 
     mca_coll_pipering_setup_fail(setup, rc);
@@ -249,20 +224,21 @@ static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
-    mca_coll_pipering_process_t *process = setup->process;
-    const bool known = mca_common_colltools_nodes_find(setup->comm);
+    mca_coll_pipering_process_t *process = setup->context->process;
+    const bool known = mca_common_colltools_nodes_find(setup->context->comm);
 
     if (known) {
-        setup->nodes = mca_common_colltools_nodes_count(setup->comm, NULL);
+        setup->known.nodes = mca_common_colltools_nodes_count(setup->context->comm, NULL);
     }
     *setup->join = (join_t){.arch = both(opal_local_arch),
-                            .variables = both(hash_of(setup, process->equal.count)),
-                            .mesh = both(mca_coll_pipering_ways_hash(setup->ways)),
-                            .nodes = both(setup->nodes.hash),
+                            .variables = both(mca_common_colltools_equal_hash(
+                                &process->equal, process->equal.count)),
+                            .mesh = both(mca_coll_pipering_ways_hash(setup->known.ways)),
+                            .nodes = both(setup->known.nodes.hash),
                             .below = both((uint32_t) setup->context->below),
                             .leaf = both(mca_common_colltools_nodes_mine().leaf),
                             .lacks = !known,
-                            .load = (float) setup->nodes.load};
+                            .load = (float) setup->known.nodes.load};
     OPAL_THREAD_LOCK(&process->lock);
     ask(process);
     setup->join->given = both(process->given_hash);
@@ -271,7 +247,7 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
     OPAL_THREAD_UNLOCK(&process->lock);
     setup->stage = JOIN;
     if (new_agreement(setup, sizeof(join_t))) {
-        mca_common_colltools_combine(&setup->agreement, merge_join, setup->join);
+        mca_common_colltools_agreement_prepare(&setup->agreement, merge_join, setup->join);
     }
 }
 
@@ -286,7 +262,7 @@ static void be_ready(mca_coll_pipering_setup_t *setup)
 /* Begins to collect `size` bytes of each rank; returns this rank's place, NULL: no memory. */
 static void *begin_collection(mca_coll_pipering_setup_t *setup, stage_t stage, size_t size)
 {
-    setup->values = malloc((size_t) ompi_comm_size(setup->comm) * size);
+    setup->values = malloc((size_t) ompi_comm_size(setup->context->comm) * size);
     if (NULL == setup->values) {
         mca_coll_pipering_setup_fail(setup, OMPI_ERR_OUT_OF_RESOURCE);
         return NULL;
@@ -294,7 +270,7 @@ static void *begin_collection(mca_coll_pipering_setup_t *setup, stage_t stage, s
     if (!new_agreement(setup, size)) {
         return NULL;
     }
-    mca_common_colltools_collect(&setup->agreement, setup->values);
+    mca_common_colltools_agreement_prepare(&setup->agreement, NULL, setup->values);
     setup->stage = stage;
     return setup->values;
 }
@@ -318,16 +294,16 @@ static void begin_place(mca_coll_pipering_setup_t *setup)
 
 static void end_place(mca_coll_pipering_setup_t *setup)
 {
-    const int p = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    const int p = ompi_comm_size(setup->context->comm), me = ompi_comm_rank(setup->context->comm);
     const mca_common_colltools_node_key_t *keys = setup->values;
 
     for (int i = 0; i < p; ++i) {
-        mca_coll_pipering_setup_fail(setup, mca_common_colltools_nodes_note(setup->comm,
+        mca_coll_pipering_setup_fail(setup, mca_common_colltools_nodes_note(setup->context->comm,
                                                                             (me + i) % p,
                                                                             &keys[i]));
     }
     if (OMPI_SUCCESS == setup->error) {
-        setup->nodes = mca_common_colltools_nodes_count(setup->comm, keys);
+        setup->known.nodes = mca_common_colltools_nodes_count(setup->context->comm, keys);
     }
     end_collection(setup);
     if (OMPI_SUCCESS == setup->error) {
@@ -339,19 +315,20 @@ static void end_place(mca_coll_pipering_setup_t *setup)
 
 static void begin_compare(mca_coll_pipering_setup_t *setup)
 {
-    const int count = setup->process->equal.count;
+    const int count = setup->context->process->equal.count;
     uint32_t *hashes = begin_collection(setup, COMPARE, (size_t) count * sizeof(uint32_t));
 
     for (int i = 0; NULL != hashes && i < count; ++i) {
-        hashes[i] = hash_of(setup, i);
+        hashes[i] = mca_common_colltools_equal_hash(&setup->context->process->equal, i);
     }
 }
 
 static void end_compare(mca_coll_pipering_setup_t *setup)
 {
-    if (0 == ompi_comm_rank(setup->comm)) {
-        mca_common_colltools_equal_report(&setup->process->equal, "pipering", setup->comm->c_name,
-                                          setup->values, ompi_comm_size(setup->comm));
+    if (0 == ompi_comm_rank(setup->context->comm)) {
+        mca_common_colltools_equal_report(&setup->context->process->equal, "pipering",
+                                          setup->context->comm->c_name, setup->values,
+                                          ompi_comm_size(setup->context->comm));
     }
     end_collection(setup);
     be_ready(setup);
@@ -362,16 +339,17 @@ static void end_compare(mca_coll_pipering_setup_t *setup)
 /* Tells users, once a job, that something differs between ranks, and what becomes of it. */
 static void complain(const mca_coll_pipering_setup_t *setup, const char *topic)
 {
-    if (setup->equal && 0 == ompi_comm_rank(setup->comm)) {
-        mca_common_colltools_show_help("help-coll-pipering.txt", topic, setup->comm->c_name);
+    if (setup->equal && 0 == ompi_comm_rank(setup->context->comm)) {
+        mca_common_colltools_show_help("help-coll-pipering.txt", topic,
+                                       setup->context->comm->c_name);
     }
 }
 
 /* A mesh that some ranks see otherwise is none. */
 static void drop_mesh(mca_coll_pipering_setup_t *setup)
 {
-    mca_coll_pipering_ways_free(setup->ways);
-    setup->ways = NULL;
+    mca_coll_pipering_ways_free(setup->known.ways);
+    setup->known.ways = NULL;
     complain(setup, "mesh-unlike");
 }
 
@@ -379,15 +357,16 @@ static void set_machine(mca_coll_pipering_setup_t *setup, const join_t *join)
 {
     const bool given = 0 < join->given.most && are_equal(join->given);
 
-    setup->stated = given ? setup->process->given : mca_coll_pipering_word_machine(&join->word);
-    setup->machine = setup->stated;
-    mca_coll_pipering_machine_report(setup->context, &setup->stated,
+    setup->known.stated = given ? setup->context->process->given
+                                : mca_coll_pipering_word_machine(&join->word);
+    setup->known.machine = setup->known.stated;
+    mca_coll_pipering_machine_report(setup->context, &setup->known.stated,
                                      given ? "coll_pipering_machine" : "what adapters say");
     if (!given && 0 < join->frozen.bytes
-        && mca_coll_pipering_machine_doubted(&setup->stated)) {
-        setup->machine.value[MCA_COLL_PIPERING_NET_BETA] = join->frozen.beta / 1000.0;
-        setup->machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = join->frozen.beta / 1000.0;
-        mca_coll_pipering_machine_report(setup->context, &setup->machine,
+        && mca_coll_pipering_machine_doubted(&setup->known.stated)) {
+        setup->known.machine.value[MCA_COLL_PIPERING_NET_BETA] = join->frozen.beta / 1000.0;
+        setup->known.machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = join->frozen.beta / 1000.0;
+        mca_coll_pipering_machine_report(setup->context, &setup->known.machine,
                                          "streams of other communicators");
     }
 }
@@ -398,16 +377,16 @@ static void end_join(mca_coll_pipering_setup_t *setup)
 
     setup->alike = are_equal(join.arch);
     setup->equal = are_equal(join.variables);
-    setup->far = !are_equal(join.leaf);
+    setup->known.far = !are_equal(join.leaf);
     if (setup->equal && !are_equal(join.given)) {
         complain(setup, "machine-unlike");
         setup->equal = false;
         be_ready(setup);
         return;
     }
-    setup->below = are_equal(join.below) ? (mca_coll_pipering_below_t) join.below.most
-                                         : MCA_COLL_PIPERING_BELOW_ANY;
-    setup->nodes.load = join.load;
+    setup->known.below = are_equal(join.below) ? (mca_coll_pipering_below_t) join.below.most
+                                               : MCA_COLL_PIPERING_BELOW_ANY;
+    setup->known.nodes.load = join.load;
     set_machine(setup, &join);
     if (!are_equal(join.mesh)) {
         drop_mesh(setup);
@@ -416,7 +395,7 @@ static void end_join(mca_coll_pipering_setup_t *setup)
         be_ready(setup);
     } else if (!setup->equal) {
         begin_compare(setup);
-    } else if (0 != join.lacks || !are_equal(join.nodes) || setup->far) {
+    } else if (0 != join.lacks || !are_equal(join.nodes) || setup->known.far) {
         begin_place(setup);
     } else {
         be_ready(setup);
@@ -471,16 +450,13 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
     }
     setup->join = join;
     setup->context = context;
-    setup->comm = context->comm;
-    setup->process = context->process;
     /* once for a communicator; nonblocking calls set it up beside others */
-    setup->tag = ompi_coll_base_nbc_reserve_tags(context->comm, 1);
-    setup->error = OMPI_SUCCESS;
-    setup->ways = mca_coll_pipering_ways_find(context);
+    setup->known.tag = ompi_coll_base_nbc_reserve_tags(context->comm, 1);
+    setup->known.ways = mca_coll_pipering_ways_find(context);
     begin_join(setup);
     if (OMPI_SUCCESS != setup->error) {
         const int rc = setup->error;
-        mca_coll_pipering_ways_free(setup->ways);
+        mca_coll_pipering_ways_free(setup->known.ways);
         free(join);
         free(setup);
         return rc;
@@ -513,51 +489,10 @@ mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering
                            : MCA_COLL_PIPERING_TAKEN;
 }
 
-bool mca_coll_pipering_setup_far(const mca_coll_pipering_setup_t *setup)
+const mca_coll_pipering_known_t *
+mca_coll_pipering_setup_known(const mca_coll_pipering_setup_t *setup)
 {
-    return setup->far;
-}
-
-int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->nodes.count;
-}
-
-int mca_coll_pipering_setup_ppn(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->nodes.ppn;
-}
-
-double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->nodes.load;
-}
-
-const mca_coll_pipering_machine_t *
-mca_coll_pipering_setup_machine(const mca_coll_pipering_setup_t *setup)
-{
-    return &setup->machine;
-}
-
-const mca_coll_pipering_machine_t *
-mca_coll_pipering_setup_stated(const mca_coll_pipering_setup_t *setup)
-{
-    return &setup->stated;
-}
-
-mca_coll_pipering_below_t mca_coll_pipering_setup_below(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->below;
-}
-
-mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->ways;
-}
-
-int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->tag;
+    return &setup->known;
 }
 
 /* After a failure messages may still arrive: then their memory is never freed. */
@@ -566,7 +501,7 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
     if (NULL == setup || mca_common_colltools_agreement_fini(&setup->agreement)) {
         return;
     }
-    mca_coll_pipering_ways_free(setup->ways);
+    mca_coll_pipering_ways_free(setup->known.ways);
     free(setup->join);
     free(setup->values);
     free(setup);
@@ -588,6 +523,6 @@ void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context
         mca_coll_pipering_machine_write(machine, text, sizeof(text));
         opal_output(context->process->output, "coll/pipering: machine of %s: %s # by %s; Open MPI "
                     MCA_COMMON_COLLTOOLS_RELEASE ", modules below: %s", context->comm->c_name, text,
-                    source, below_names[context->setup->below]);
+                    source, below_names[context->setup->known.below]);
     }
 }

@@ -19,6 +19,7 @@
 
 #include "coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 
 BEGIN_C_DECLS
 
@@ -31,8 +32,21 @@ BEGIN_C_DECLS
 #endif
 
 
-/** What all ranks of a communicator know alike, once it is ready. */
 typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
+
+/** What all ranks of a communicator know alike. */
+typedef struct mca_coll_pipering_known_t {
+    mca_common_colltools_nodes_t nodes;
+    bool far; /**< ranks are on different leaf switches; then each knows those of all of them */
+    mca_coll_pipering_machine_t stated; /**< by a file or adapters: what calls whose order of
+                                             combining matters are decided by, so that their results
+                                             do not depend on what was timed */
+    mca_coll_pipering_machine_t machine; /**< the same, or with the rate that streams of other
+                                              communicators have shown */
+    mca_coll_pipering_below_t below;     /**< the modules below */
+    mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL */
+    int tag; /**< of agreements between the ranks, one at a time */
+} mca_coll_pipering_known_t;
 
 /**
  * Once a process, before it sets up a communicator: finds the leaf switch of its node, by lines or
@@ -63,43 +77,14 @@ int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup);
 /** TAKEN, or why no call can be served on this communicator: its ranks differ. */
 mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering_setup_t *setup);
 
-/** Whether ranks are on different leaf switches; then each knows those of all of them. */
-bool mca_coll_pipering_setup_far(const mca_coll_pipering_setup_t *setup);
-
-/** How many nodes there are. */
-int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
-
-/**
- * The mesh of the communicator, and with what calls go along in it; NULL: it has none. Once the
- * setup is ready and its ranks do not differ.
- */
-mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup);
-
-/** Most ranks on a node; and ranks per processor where there are most of them. */
-int mca_coll_pipering_setup_ppn(const mca_coll_pipering_setup_t *setup);
-double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup);
-
-/** The machine that all ranks agree on. */
-const mca_coll_pipering_machine_t *
-mca_coll_pipering_setup_machine(const mca_coll_pipering_setup_t *setup);
-
-/**
- * The same without what streams of other communicators have shown: what calls whose order of
- * combining matters are decided by, so that their results do not depend on what was timed.
- */
-const mca_coll_pipering_machine_t *
-mca_coll_pipering_setup_stated(const mca_coll_pipering_setup_t *setup);
-
-/** The modules below, as all ranks see them. */
-mca_coll_pipering_below_t mca_coll_pipering_setup_below(const mca_coll_pipering_setup_t *setup);
+/** What all ranks know alike, once the setup is ready and they do not differ. Borrowed. */
+const mca_coll_pipering_known_t *
+mca_coll_pipering_setup_known(const mca_coll_pipering_setup_t *setup);
 
 /** Prints a machine as a line that can be pasted into a file, if a verbose line is wanted. */
 void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context,
                                       const mca_coll_pipering_machine_t *machine,
                                       const char *source);
-
-/** The tag of agreements between the ranks of the communicator, one at a time. */
-int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup);
 
 /** Notes an error, if it is one and the first: the communicator's calls end by it. */
 void mca_coll_pipering_setup_fail(mca_coll_pipering_setup_t *setup, int rc);

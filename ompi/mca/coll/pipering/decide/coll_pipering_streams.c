@@ -47,19 +47,26 @@ struct mca_coll_pipering_sighting_t {
     uint32_t beta[ENTRIES]; /* picoseconds a byte, 0: nobody saw anything */
 };
 
+/* Blocks of a call through a pipeline. O(p). */
+static uint64_t count_blocks(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
+
+    return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->block_size, all).blocks;
+}
+
 bool mca_coll_pipering_stream_shows(mca_coll_pipering_context_t *context,
                                     const mca_coll_pipering_plan_t *plan, bool *agrees)
 {
-    const mca_coll_pipering_machine_t *machine = mca_coll_pipering_setup_machine(context->setup);
+    const mca_coll_pipering_known_t *known = mca_coll_pipering_setup_known(context->setup);
 
     *agrees = false;
-    if (context->streamed || !mca_coll_pipering_machine_doubted(machine)
+    if (context->streamed || !mca_coll_pipering_machine_doubted(&known->machine)
         || plan->key.order_matters
-        || 2 > mca_coll_pipering_setup_nodes(context->setup)
+        || 2 > known->nodes.count
         || mca_coll_pipering_in_rounds(plan->row)
         || MCA_COLL_PIPERING_SHOWN_BYTES > plan->total
-        || MCA_COLL_PIPERING_SHOWN_BLOCKS * mca_coll_pipering_plan_length(plan)
-               > (double) plan->total) {
+        || MCA_COLL_PIPERING_SHOWN_BLOCKS > count_blocks(plan)) {
         return false;
     }
     *agrees = CALLS == ++context->streams;
@@ -69,9 +76,9 @@ bool mca_coll_pipering_stream_shows(mca_coll_pipering_context_t *context,
 void mca_coll_pipering_stream_note(mca_coll_pipering_context_t *context, double seconds,
                                    double bytes)
 {
-    const mca_coll_pipering_machine_t *machine = mca_coll_pipering_setup_machine(context->setup);
+    const mca_coll_pipering_known_t *known = mca_coll_pipering_setup_known(context->setup);
     const uint32_t beta = mca_coll_pipering_machine_explain(
-        machine, mca_coll_pipering_setup_load(context->setup), seconds, bytes);
+        &known->machine, known->nodes.load, seconds, bytes);
 
     /* lateness only lengthens */
     if (0 < seconds && (0 == context->seen || beta < context->seen)) {
@@ -90,7 +97,8 @@ mca_coll_pipering_sighting_new(const mca_coll_pipering_context_t *context)
     if (NULL != sighting
         && OMPI_SUCCESS
                != mca_common_colltools_agreement_init(&sighting->agreement, &caller,
-                                                      mca_coll_pipering_setup_tag(context->setup),
+                                                      mca_coll_pipering_setup_known(
+                                                          context->setup)->tag,
                                                       sizeof(sighting->beta))) {
         free(sighting);
         sighting = NULL;
@@ -121,7 +129,7 @@ void mca_coll_pipering_sighting_begin(mca_coll_pipering_sighting_t *sighting,
     const int64_t me = ompi_comm_rank(context->comm), p = ompi_comm_size(context->comm);
 
     sighting->beta[p <= ENTRIES ? me : me * ENTRIES / p] = context->seen;
-    mca_common_colltools_combine(&sighting->agreement, merge, sighting->beta);
+    mca_common_colltools_agreement_prepare(&sighting->agreement, merge, sighting->beta);
 }
 
 static int compare(const void *a, const void *b)
@@ -143,19 +151,11 @@ static uint32_t find_median(uint32_t *beta)
     return nothing == ENTRIES ? 0 : beta[nothing + (ENTRIES - nothing) / 2];
 }
 
-/* Communicators that are set up later begin with the rate. */
-static void tell_process(mca_coll_pipering_process_t *process, uint32_t beta, size_t bytes)
+static void freeze(mca_coll_pipering_context_t *context, uint32_t beta, size_t bytes)
 {
     const mca_coll_pipering_frozen_t frozen = {.bytes = bytes, .beta = beta};
 
-    OPAL_THREAD_LOCK(&process->lock);
-    mca_coll_pipering_frozen_merge(&process->frozen, &frozen);
-    OPAL_THREAD_UNLOCK(&process->lock);
-}
-
-static void freeze(mca_coll_pipering_context_t *context, uint32_t beta, size_t bytes)
-{
-    context->machine = *mca_coll_pipering_setup_machine(context->setup);
+    context->machine = mca_coll_pipering_setup_known(context->setup)->machine;
     context->machine.value[MCA_COLL_PIPERING_NET_BETA] = beta / 1000.0;
     context->machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = beta / 1000.0;
     OPAL_THREAD_LOCK(&context->lock);
@@ -163,7 +163,10 @@ static void freeze(mca_coll_pipering_context_t *context, uint32_t beta, size_t b
     memset(context->least, 0, sizeof(context->least));
     context->streamed = true;
     OPAL_THREAD_UNLOCK(&context->lock);
-    tell_process(context->process, beta, bytes);
+    /* communicators that are set up later begin with the rate */
+    OPAL_THREAD_LOCK(&context->process->lock);
+    mca_coll_pipering_frozen_merge(&context->process->frozen, &frozen);
+    OPAL_THREAD_UNLOCK(&context->process->lock);
     mca_coll_pipering_machine_report(context, &context->machine, "the streams of two calls");
 }
 

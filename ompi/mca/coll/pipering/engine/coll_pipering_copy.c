@@ -24,9 +24,7 @@
 
 #include "coll_pipering_copy.h"
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "ompi/mca/common/colltools/common_colltools_copy.h"
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
@@ -35,60 +33,29 @@
 
 #define PIECE ((size_t) 16 * 1024)
 
-static int unpack(opal_convertor_t *unpacker, void *packed, size_t bytes)
-{
-    struct iovec iov = {.iov_base = packed, .iov_len = bytes};
-    uint32_t iovs = 1;
-    size_t unpacked = bytes;
-
-    const int rc = opal_convertor_unpack(unpacker, &iov, &iovs, &unpacked);
-    return 0 <= rc && bytes == unpacked ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
-/* Packs up to `bytes`; NULL memory: where data is contiguous its place is set. */
-static int pack(opal_convertor_t *packer, void **memory, size_t *bytes)
-{
-    struct iovec iov = {.iov_base = *memory, .iov_len = *bytes};
-    uint32_t iovs = 1;
-
-    const int rc = opal_convertor_pack(packer, &iov, &iovs, bytes);
-    *memory = iov.iov_base;
-    return 0 <= rc && 0 < *bytes ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
-static int copy_pieces(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes,
-                       bool contiguous)
-{
-    char room[PIECE];
-    int rc = OMPI_SUCCESS;
-
-    while (0 < bytes && OMPI_SUCCESS == rc) {
-        void *packed = contiguous ? NULL : room;
-        size_t piece = contiguous || bytes < PIECE ? bytes : PIECE;
-
-        rc = pack(packer, &packed, &piece);
-        if (OMPI_SUCCESS == rc) {
-            rc = unpack(unpacker, packed, piece);
-            bytes -= piece;
-        }
-    }
-    return rc;
-}
-
 /* A convertor knows of its own side whether it is memory of a device. */
 static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes)
 {
     const bool direct = 0 == ((packer->flags | unpacker->flags) & MCA_COMMON_COLLTOOLS_ON_DEVICE);
-    size_t packed = bytes;
-    void *memory;
+    char room[PIECE];
+    void *place;
+    size_t done = 0;
 
-    if (!direct || opal_convertor_need_buffers(unpacker)) {
-        return copy_pieces(packer, unpacker, bytes,
-                           direct && !opal_convertor_need_buffers(packer));
+    if (direct && !opal_convertor_need_buffers(unpacker)) {
+        opal_convertor_get_current_pointer(unpacker, &place);
+        done = mca_common_colltools_pack(packer, place, bytes, false);
+    } else if (direct && !opal_convertor_need_buffers(packer)) {
+        opal_convertor_get_current_pointer(packer, &place);
+        done = mca_common_colltools_unpack(unpacker, place, bytes, false);
+    } else {
+        size_t in = 1, out = 1;
+        for (; 0 < in && in == out && done < bytes; done += out) {
+            in = mca_common_colltools_pack(packer, room,
+                                           bytes - done < PIECE ? bytes - done : PIECE, false);
+            out = mca_common_colltools_unpack(unpacker, room, in, false);
+        }
     }
-    opal_convertor_get_current_pointer(unpacker, &memory);
-    const int rc = pack(packer, &memory, &packed);
-    return OMPI_SUCCESS == rc && packed != bytes ? OMPI_ERROR : rc;
+    return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
 static int copy_unlike(const mca_coll_pipering_place_t *from, const mca_coll_pipering_place_t *to,

@@ -104,12 +104,6 @@ typedef struct mca_coll_pipering_grant_t {
     mca_common_colltools_segment_t arena;
 } mca_coll_pipering_grant_t;
 
-/** A grant and its answer (1 or 0), while they are under way. */
-typedef struct mca_coll_pipering_handshake_t {
-    mca_coll_pipering_grant_t grant;
-    int32_t answer;
-} mca_coll_pipering_handshake_t;
-
 /** One end of a channel: a link that may go through a ring buffer in shared memory. */
 typedef struct mca_coll_pipering_channel_t {
     enum {
@@ -127,8 +121,9 @@ typedef struct mca_coll_pipering_channel_t {
     mca_coll_pipering_neighbour_t *neighbour; /**< NULL: there is no memory for it */
     bool asks;                                /**< the receiver does not know that it is attached */
     bool granted;                             /**< the sender may know of the buffer */
-    mca_coll_pipering_handshake_t *handshake; /**< in the pipeline's memory */
-    ompi_request_t *request[2];               /**< of the grant and of the answer */
+    mca_coll_pipering_grant_t grant; /**< while it is under way ... */
+    int32_t answer;                  /**< ... and its answer, 1 or 0 */
+    ompi_request_t *request[2];      /**< of both */
 } mca_coll_pipering_channel_t;
 
 /** How fast the blocks of a stream came. */

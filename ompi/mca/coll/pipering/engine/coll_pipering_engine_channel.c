@@ -157,27 +157,16 @@ bool mca_coll_pipering_channels_over(const mca_coll_pipering_pipe_t *pipe)
  * that it is never leased again. Of the failure of a process others hear by themselves, and
  * are to return that error, not one of ours.
  */
-static void break_in(mca_coll_pipering_channel_t *channel, bool tells)
+static void break_channel(mca_coll_pipering_channel_t *channel, bool tells, bool sends)
 {
     if (MCA_COLL_PIPERING_CHANNEL_OPEN != channel->state) {
         return;
     }
     channel->state = MCA_COLL_PIPERING_CHANNEL_OVER;
-    if (mca_coll_pipering_fifo_is_broken(&channel->run)) {
+    if (!sends && mca_coll_pipering_fifo_is_broken(&channel->run)) {
         mca_coll_pipering_arena_release(channel->fifo);
     } else if (tells) {
-        mca_coll_pipering_fifo_break(channel->fifo, false);
-    }
-}
-
-static void break_out(mca_coll_pipering_channel_t *channel, bool tells)
-{
-    if (MCA_COLL_PIPERING_CHANNEL_OPEN != channel->state) {
-        return;
-    }
-    channel->state = MCA_COLL_PIPERING_CHANNEL_OVER;
-    if (tells) {
-        mca_coll_pipering_fifo_break(channel->fifo, true);
+        mca_coll_pipering_fifo_break(channel->fifo, sends);
     }
 }
 
@@ -186,9 +175,9 @@ void mca_coll_pipering_channels_break(mca_coll_pipering_pipe_t *pipe)
     const bool tells = !mca_common_colltools_is_failure(pipe->error);
 
     for (int i = 0; i < pipe->ins; ++i) {
-        break_in(&pipe->source[i].channel, tells);
+        break_channel(&pipe->source[i].channel, tells, false);
     }
     for (int i = 0; i < pipe->outs; ++i) {
-        break_out(&pipe->sink[i].channel, tells);
+        break_channel(&pipe->sink[i].channel, tells, true);
     }
 }

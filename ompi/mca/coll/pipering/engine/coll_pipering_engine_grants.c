@@ -66,62 +66,34 @@ static void lease(mca_coll_pipering_channel_t *channel)
     }
 }
 
-static void init_channel(const mca_coll_pipering_pipe_t *pipe,
-                         mca_coll_pipering_channel_t *channel, int peer,
-                         mca_coll_pipering_terms_t terms,
-                         mca_coll_pipering_handshake_t *handshake)
+static void init_channel(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
+                         int peer, mca_coll_pipering_terms_t terms)
 {
+    ++pipe->channels;
     channel->wanted = true;
     channel->terms = terms;
     channel->neighbour = mca_coll_pipering_arena_neighbour(pipe->comm, peer);
-    channel->handshake = handshake;
     channel->request[GRANT] = channel->request[ANSWER] = MPI_REQUEST_NULL;
 }
 
-/* Links inside the node, as far as anything passes them. */
-static bool wants_in(const mca_coll_pipering_pipe_args_t *args, int link)
-{
-    return 0 < args->ring_buffer_size && args->route->in[link].local
-           && 0 < args->route->in[link].volume.blocks;
-}
-
-static bool wants_out(const mca_coll_pipering_pipe_args_t *args, int link)
-{
-    return 0 < args->ring_buffer_size && args->route->out[link].local
-           && 0 < args->route->out[link].volume.blocks;
-}
-
-int mca_coll_pipering_channels_wanted(const mca_coll_pipering_pipe_args_t *args)
-{
-    int count = 0;
-
-    for (int i = 0; i < args->route->ins; ++i) {
-        count += wants_in(args, i);
-    }
-    for (int i = 0; i < args->route->outs; ++i) {
-        count += wants_out(args, i);
-    }
-    return count;
-}
-
 void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
-                                     const mca_coll_pipering_pipe_args_t *args,
-                                     mca_coll_pipering_handshake_t *handshakes)
+                                     const mca_coll_pipering_pipe_args_t *args)
 {
+    /* links inside the node, as far as anything passes them */
     for (int i = 0; i < pipe->ins; ++i) {
         mca_coll_pipering_channel_t *channel = &pipe->source[i].channel;
-        if (wants_in(args, i)) {
-            init_channel(pipe, channel, pipe->source[i].peer,
-                         terms_of(args, args->route->in[i].volume), handshakes++);
+        const mca_coll_pipering_in_t *in = &args->route->in[i];
+        if (in->local && 0 < in->volume.blocks) {
+            init_channel(pipe, channel, in->peer, terms_of(args, in->volume));
             channel->size = args->ring_buffer_size;
             lease(channel);
         }
     }
     for (int i = 0; i < pipe->outs; ++i) {
         mca_coll_pipering_channel_t *channel = &pipe->sink[i].channel;
-        if (wants_out(args, i)) {
-            init_channel(pipe, channel, pipe->sink[i].peer,
-                         terms_of(args, args->route->out[i].volume), handshakes++);
+        const mca_coll_pipering_out_t *out = &args->route->out[i];
+        if (out->local && 0 < out->volume.blocks) {
+            init_channel(pipe, channel, out->peer, terms_of(args, out->volume));
             channel->state = MCA_COLL_PIPERING_CHANNEL_AWAITED;
         }
     }
@@ -129,28 +101,19 @@ void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
 
 /* ---- messages ---- */
 
-static void send_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
-                         int message, const void *what, size_t size, int peer, int tag)
+/* Begins to send a message of a handshake, or to receive it. */
+static void begin_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
+                          int message, bool sends, void *what, size_t size, int peer, int tag)
 {
-    const int rc = MCA_PML_CALL(isend(what, size, MPI_BYTE, peer, tag, MCA_PML_BASE_SEND_STANDARD,
-                                      pipe->comm, &channel->request[message]));
+    ompi_request_t **request = &channel->request[message];
+    const int rc = sends ? MCA_PML_CALL(isend(what, size, MPI_BYTE, peer, tag,
+                                              MCA_PML_BASE_SEND_STANDARD, pipe->comm, request))
+                         : MCA_PML_CALL(irecv(what, size, MPI_BYTE, peer, tag, pipe->comm,
+                                              request));
     if (OMPI_SUCCESS == rc) {
         ++pipe->agreeing;
     } else {
-        channel->request[message] = MPI_REQUEST_NULL;
-        mca_coll_pipering_fail(pipe, rc);
-    }
-}
-
-static void await_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
-                          int message, void *what, size_t size, int peer, int tag)
-{
-    const int rc = MCA_PML_CALL(irecv(what, size, MPI_BYTE, peer, tag, pipe->comm,
-                                      &channel->request[message]));
-    if (OMPI_SUCCESS == rc) {
-        ++pipe->agreeing;
-    } else {
-        channel->request[message] = MPI_REQUEST_NULL;
+        *request = MPI_REQUEST_NULL;
         mca_coll_pipering_fail(pipe, rc);
     }
 }
@@ -162,8 +125,8 @@ void mca_coll_pipering_pipe_await(mca_coll_pipering_pipe_t *pipe)
         if (!channel->wanted) {
             continue;
         }
-        await_message(pipe, channel, GRANT, &channel->handshake->grant,
-                      sizeof(channel->handshake->grant), pipe->sink[i].peer, pipe->sink[i].tag);
+        begin_message(pipe, channel, GRANT, false, &channel->grant, sizeof(channel->grant),
+                      pipe->sink[i].peer, pipe->sink[i].tag);
         if (OMPI_SUCCESS != pipe->error) {
             channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
         }
@@ -173,7 +136,7 @@ void mca_coll_pipering_pipe_await(mca_coll_pipering_pipe_t *pipe)
 static void send_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source)
 {
     mca_coll_pipering_channel_t *channel = &source->channel;
-    mca_coll_pipering_grant_t *grant = &channel->handshake->grant;
+    mca_coll_pipering_grant_t *grant = &channel->grant;
     size_t size = offsetof(mca_coll_pipering_grant_t, arena);
 
     *grant = (mca_coll_pipering_grant_t){.terms = channel->terms, .asks = channel->asks};
@@ -186,11 +149,11 @@ static void send_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_
         size = sizeof(*grant);
     }
     channel->granted = true;
-    send_message(pipe, channel, GRANT, grant, size, source->peer, source->tag);
+    begin_message(pipe, channel, GRANT, true, grant, size, source->peer, source->tag);
     if (channel->asks) {
-        channel->handshake->answer = 0; /* unless one comes */
-        await_message(pipe, channel, ANSWER, &channel->handshake->answer,
-                      sizeof(channel->handshake->answer), source->peer, source->tag);
+        channel->answer = 0; /* unless one comes */
+        begin_message(pipe, channel, ANSWER, false, &channel->answer, sizeof(channel->answer),
+                      source->peer, source->tag);
     }
 }
 
@@ -205,41 +168,28 @@ void mca_coll_pipering_pipe_grant(mca_coll_pipering_pipe_t *pipe)
 
 /* ---- both plans ---- */
 
-/* What differs first, with its value here and there; NULL: nothing does. */
-static const char *find_difference(const mca_coll_pipering_terms_t *here,
-                                   const mca_coll_pipering_terms_t *there, uint64_t value[2])
+/* Tells the user which of the terms differ first, and fails the call if any do. */
+static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_terms_t *here,
+                    const mca_coll_pipering_terms_t *there, int peer)
 {
     const struct {
         const char *what;
         uint64_t here, there;
-    } parts[] = {{"the collective (by its number)", here->collective,
-                  there->collective},
+    } parts[] = {{"the collective (by its number)", here->collective, there->collective},
                  {"the number of bytes", here->bytes, there->bytes},
                  {"the size of blocks in bytes", here->block_size, there->block_size},
                  {"the number of blocks", here->blocks, there->blocks}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
         if (parts[i].here != parts[i].there) {
-            value[0] = parts[i].here;
-            value[1] = parts[i].there;
-            return parts[i].what;
+            mca_common_colltools_show_help("help-coll-pipering.txt", "plans-differ",
+                                           pipe->caller->name, pipe->comm->c_name,
+                                           ompi_comm_rank(pipe->comm), peer, parts[i].what,
+                                           (unsigned long long) parts[i].here,
+                                           (unsigned long long) parts[i].there);
+            mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
+            return;
         }
-    }
-    return NULL;
-}
-
-static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_channel_t *channel,
-                    int peer)
-{
-    uint64_t value[2];
-    const char *what = find_difference(&channel->terms, &channel->handshake->grant.terms, value);
-
-    if (NULL != what) {
-        mca_common_colltools_show_help("help-coll-pipering.txt", "plans-differ", pipe->caller->name,
-                                       pipe->comm->c_name, ompi_comm_rank(pipe->comm), peer, what,
-                                       (unsigned long long) value[0],
-                                       (unsigned long long) value[1]);
-        mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
     }
 }
 
@@ -248,10 +198,10 @@ static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_chan
 static void take_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
     mca_coll_pipering_channel_t *channel = &sink->channel;
-    const mca_coll_pipering_grant_t *grant = &channel->handshake->grant;
+    const mca_coll_pipering_grant_t *grant = &channel->grant;
     mca_coll_pipering_fifo_t *fifo = NULL;
 
-    compare(pipe, channel, sink->peer);
+    compare(pipe, &channel->terms, &grant->terms, sink->peer);
     channel->size = (size_t) grant->size;
     if (0 < channel->size && NULL != channel->neighbour) {
         fifo = mca_coll_pipering_arena_attach(channel->neighbour,
@@ -264,17 +214,17 @@ static void take_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t 
         open_channel(channel, fifo);
     }
     if (grant->asks) {
-        channel->handshake->answer = NULL != fifo;
-        send_message(pipe, channel, ANSWER, &channel->handshake->answer,
-                     sizeof(channel->handshake->answer), sink->peer, sink->tag);
+        channel->answer = NULL != fifo;
+        begin_message(pipe, channel, ANSWER, true, &channel->answer, sizeof(channel->answer),
+                      sink->peer, sink->tag);
     }
 }
 
 static void take_answer(mca_coll_pipering_channel_t *channel)
 {
     channel->asks = false;
-    mca_coll_pipering_arena_note(channel->neighbour, 0 != channel->handshake->answer);
-    if (0 == channel->handshake->answer) {
+    mca_coll_pipering_arena_note(channel->neighbour, 0 != channel->answer);
+    if (0 == channel->answer) {
         mca_coll_pipering_arena_release(channel->fifo);
         channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
     }

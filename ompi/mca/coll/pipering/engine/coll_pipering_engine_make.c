@@ -12,7 +12,7 @@
  * Setting up pipelines of coll_pipering_engine.h: sources and sinks by the links of a route,
  * where blocks lie, and memory.
  *
- *     | pipeline | sources | sinks | handshakes | requests | lengths |      | slots |
+ *     | pipeline | sources | sinks | requests | lengths |                   | slots |
  *       one piece of memory, sizes by the route and the window                another
  *
  * Slots are taken last, and only where blocks have no other place to lie in: whether a channel
@@ -146,8 +146,7 @@ static bool can_stay(const mca_coll_pipering_source_t *source,
            && 1 == args->route->ring->size && source_wants_slots(source);
 }
 
-static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args,
-                       mca_coll_pipering_handshake_t *handshakes)
+static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args)
 {
     init_own(pipe->own, args);
     if (NULL != args->combine) {
@@ -159,8 +158,8 @@ static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
     for (int i = 0; i < pipe->outs; ++i) {
         init_sink(pipe, args, i);
     }
-    if (0 < pipe->channels) {
-        mca_coll_pipering_channels_init(pipe, args, handshakes);
+    if (0 < args->ring_buffer_size) {
+        mca_coll_pipering_channels_init(pipe, args);
         for (int i = 0; i < pipe->ins; ++i) {
             pipe->source[i].stays = can_stay(&pipe->source[i], args);
         }
@@ -306,14 +305,12 @@ int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_piperin
                                mca_coll_pipering_pipe_t **made)
 {
     const mca_coll_pipering_route_t *route = args->route;
-    const int channels = mca_coll_pipering_channels_wanted(args);
-    const size_t handshakes = (size_t) channels * sizeof(mca_coll_pipering_handshake_t);
     const unsigned window = choose_window(args);
     const size_t queues = window
                           * ((size_t) (route->ins + route->outs) * sizeof(ompi_request_t *)
                              + (size_t) route->ins * sizeof(size_t));
     char *rest;
-    mca_coll_pipering_pipe_t *pipe = take_memory(route, handshakes + queues, &rest);
+    mca_coll_pipering_pipe_t *pipe = take_memory(route, queues, &rest);
 
     *made = pipe;
     if (NULL == pipe) {
@@ -328,10 +325,9 @@ int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_piperin
                           && mca_coll_pipering_is_on_device(args->recv, args->some));
     pipe->unit = args->unit;
     pipe->gate = args->gate;
-    pipe->channels = channels;
     pipe->error = OMPI_SUCCESS;
-    init_links(pipe, args, (mca_coll_pipering_handshake_t *) rest);
-    bind_queues(pipe, rest + handshakes);
+    init_links(pipe, args);
+    bind_queues(pipe, rest);
 
     const int rc = take_slots(pipe, args);
     if (OMPI_SUCCESS != rc) {

@@ -130,16 +130,9 @@ void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **r
 
 /* ---- channels (coll_pipering_engine_channel.c, coll_pipering_engine_grants.c) ---- */
 
-/** How many links of a pipeline are to be channels. */
-int mca_coll_pipering_channels_wanted(const mca_coll_pipering_pipe_args_t *args);
-
-/**
- * Makes the ends of a pipeline's links that may be channels, with ring buffers where there is
- * room for them; `handshakes` are as many as mca_coll_pipering_channels_wanted says.
- */
+/** Makes the ends of links that may be channels, with ring buffers where there is room. */
 void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
-                                     const mca_coll_pipering_pipe_args_t *args,
-                                     mca_coll_pipering_handshake_t *handshakes);
+                                     const mca_coll_pipering_pipe_args_t *args);
 
 /** The link goes through a ring buffer, or may yet. */
 static inline bool

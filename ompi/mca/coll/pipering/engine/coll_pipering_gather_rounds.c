@@ -9,14 +9,34 @@
  */
 /**
  * @file
- * Gathers in rounds of coll_pipering_gather_rounds.h: memory, lists of messages, deliveries.
+ * Gathers in few rounds: a plan of the schedule engine (rounds: coll_pipering_plan_grid.c).
+ *
+ *     own ---> pieces for other lanes of the group
+ *      '-----> slots ---> sends of round 0, 1, 2 ...
+ *                ^  |
+ *     receives --'  '---> steps: to the user's buffer
+ *
+ * Pieces of up to `grid->packed` bytes are adjacent in an area, and each round sends those of
+ * its slots as one message. Each larger piece, or block of it, is a message of its own, from and to
+ * the user's buffer where this is dense, else from and to a place in the area. Where contributions
+ * adjoin in messages (`grid->adjoin`) and in the receive buffer, no piece has a place in the area, and
+ * nothing but the rank's own contribution is copied. Ranks agree on messages, since these follow from
+ * the sizes; the place of the data may differ from rank to rank.
+ *
+ * Before the rounds a rank sends a message to each lane of its group in whose share a part of its
+ * contribution falls. The messages of a round are posted when all rounds before are over.
+ * Received pieces are delivered to the user's buffer while the next round is under way, a
+ * part at a time.
+ *
+ * Cost: the area, of the size of the packed pieces and, without a dense buffer, of the
+ * others.
  */
 
-#include "coll_pipering_gather_rounds.h"
+#include "coll_pipering_scheduled.h"
+#include "coll_pipering_copy.h"
 #include "coll_pipering_engine_steps.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A gather in rounds that is under way; its lists follow in the same memory. */
 typedef struct {
@@ -25,15 +45,13 @@ typedef struct {
     int me;
     bool on_device; /* one of the user's buffers is memory of a device */
     bool direct;    /* the receive buffer holds adjoining contributions as messages do */
-    char *area;     /* packed pieces, large ones that no user's buffer can hold, and the rank's own
-                       contribution if no user's buffer has it dense */
+    char *area;     /* super.memory: packed pieces, large ones that no user's buffer can hold, and
+                       the rank's own contribution if no user's buffer has it dense */
     char *own;      /* the rank's contribution */
     int delivery;         /* the piece that is being delivered, -1: none */
     size_t delivery_done; /* bytes of this piece that have been delivered */
-    opal_convertor_t unpacker;
     mca_common_colltools_needs_t *so_far; /* [rounds + 1] messages that are listed before each round */
 } rounds_t;
-
 
 static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
 {
@@ -83,24 +101,6 @@ static char *place_of(const rounds_t *rounds, int i)
 
 /* ---- setting up ---- */
 
-/* A gather with its lists. */
-static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
-{
-    const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
-    const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
-                                               .sends = (uint32_t) args->out,
-                                               .steps = (uint32_t) count};
-    const size_t lists = mca_common_colltools_schedule_size(most);
-    rounds_t *rounds = malloc(sizeof(*rounds) + lists + count * sizeof(*rounds->so_far));
-
-    if (NULL != rounds) {
-        memset(rounds, 0, sizeof(*rounds));
-        (void) mca_common_colltools_schedule_bind(&rounds->super.schedule, most, rounds + 1);
-        rounds->so_far = (mca_common_colltools_needs_t *) ((char *) (rounds + 1) + lists);
-    }
-    return rounds;
-}
-
 /*
  * Whether contributions that adjoin in messages adjoin in the receive buffer. Each rank has an answer
  * of its own; messages are the same.
@@ -123,7 +123,7 @@ static bool is_direct(const rounds_t *rounds)
 /* The user's buffer that has the rank's contribution. */
 static const mca_coll_pipering_layout_t *source_of(const rounds_t *rounds)
 {
-    return NULL == rounds->args.send ? rounds->args.recv : rounds->args.send;
+    return rounds->args.in_place ? rounds->args.recv : rounds->args.send;
 }
 
 static int take_area(rounds_t *rounds)
@@ -132,10 +132,12 @@ static int take_area(rounds_t *rounds)
     const mca_coll_pipering_layout_t *from = source_of(rounds);
     const size_t pieces = (rounds->direct ? 0 : slots->packed)
                           + (rounds->args.recv->dense ? 0 : slots->large);
-    const size_t size = pieces + (from->dense ? 0 : rounds->args.bytes);
+    const size_t size = pieces + (from->dense ? 0 : rounds->args.bytes[rounds->me]);
 
-    rounds->area = 0 == size ? NULL : malloc(size);
-    if (0 < size && NULL == rounds->area) {
+    rounds->area = rounds->super.memory = 0 == size ? NULL : malloc(size);
+    rounds->super.unpacker = rounds->args.recv->dense ? NULL : OBJ_NEW(opal_convertor_t);
+    if ((0 < size && NULL == rounds->area)
+        || (!rounds->args.recv->dense && NULL == rounds->super.unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     rounds->own = from->dense ? in_buffer(from, rounds->me) : rounds->area + pieces;
@@ -145,26 +147,21 @@ static int take_area(rounds_t *rounds)
 /* Packs the rank's contribution, where it is not dense. */
 static int pack_own(rounds_t *rounds)
 {
-    const mca_coll_pipering_layout_t *from = source_of(rounds);
-    const size_t bytes = rounds->args.bytes;
-    opal_convertor_t packer;
-    size_t done = 0;
+    const mca_coll_pipering_layout_t *layout = source_of(rounds);
+    const size_t bytes = rounds->args.bytes[rounds->me];
+    const mca_coll_pipering_place_t from
+        = {mca_coll_pipering_contribution(layout, rounds->me),
+           mca_coll_pipering_contribution_count(layout, rounds->me), layout->type};
+    const mca_coll_pipering_place_t to = {rounds->own, bytes, MPI_PACKED};
 
-    if (from->dense || 0 == bytes) {
+    size_t size;
+
+    if (layout->dense || 0 == bytes) {
         return OMPI_SUCCESS;
     }
-    OBJ_CONSTRUCT(&packer, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &from->type->super,
-                                             mca_coll_pipering_contribution_count(from, rounds->me),
-                                             mca_coll_pipering_contribution(from, rounds->me), 0,
-                                             &packer);
-    for (size_t packed = 1; 0 < packed && done < bytes; done += packed) {
-        packed = mca_common_colltools_pack(&packer, rounds->own + done, bytes - done,
-                                           rounds->on_device);
-    }
-    OBJ_DESTRUCT(&packer);
-    rounds->super.traffic.bytes_copied += done;
-    return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
+    ompi_datatype_type_size(from.type, &size);
+    rounds->super.traffic.bytes_copied += bytes;
+    return size * from.count < bytes ? OMPI_ERROR : mca_coll_pipering_copy(&from, &to);
 }
 
 /* Copies what the rank has of its own share to the places that it is sent from. */
@@ -192,7 +189,7 @@ static bool wants_delivery(const rounds_t *rounds, int i)
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
     const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
 
-    if (NULL == args->send && rounds->me == piece->rank) {
+    if (args->in_place && rounds->me == piece->rank) {
         return false;
     }
     return !args->recv->dense
@@ -205,22 +202,22 @@ static size_t copy_part(rounds_t *rounds, int i, size_t length)
     const mca_coll_pipering_layout_t *recv = rounds->args.recv;
     const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
     const char *from = place_of(rounds, i) + rounds->delivery_done;
-    size_t begin = piece->from;
+    size_t begin = piece->from + rounds->delivery_done;
+    opal_convertor_t *unpacker = rounds->super.unpacker;
 
     if (recv->dense) {
-        const int rc = mca_common_colltools_copy(in_buffer(recv, piece->rank) + piece->from
-                                                     + rounds->delivery_done,
-                                                 from, length, rounds->on_device);
+        const int rc = mca_common_colltools_copy(in_buffer(recv, piece->rank) + begin, from, length,
+                                                 rounds->on_device);
         return OMPI_SUCCESS == rc ? length : 0;
     }
     if (0 == rounds->delivery_done) {
         opal_convertor_copy_and_prepare_for_recv(
             ompi_mpi_local_convertor, &recv->type->super,
             mca_coll_pipering_contribution_count(recv, piece->rank),
-            mca_coll_pipering_contribution(recv, piece->rank), 0, &rounds->unpacker);
-        opal_convertor_set_position(&rounds->unpacker, &begin);
+            mca_coll_pipering_contribution(recv, piece->rank), 0, unpacker);
+        opal_convertor_set_position(unpacker, &begin);
     }
-    return mca_common_colltools_unpack(&rounds->unpacker, from, length, rounds->on_device);
+    return mca_common_colltools_unpack(unpacker, from, length, rounds->on_device);
 }
 
 /* Delivers up to *room bytes of a piece, and subtracts them from *room; true: the piece is done. */
@@ -232,20 +229,14 @@ static bool deliver_part(rounds_t *rounds, int i, size_t *room, int *rc)
         return true;
     }
     const size_t done = copy_part(rounds, i, left < *room ? left : *room);
-    if (0 == done) {
-        *rc = OMPI_ERROR;
-    }
+    *rc = 0 == done ? OMPI_ERROR : *rc;
     *room -= done;
     rounds->super.traffic.bytes_copied += done;
-    rounds->delivery_done += done;
-    if (done < left) {
-        return false;
+    rounds->delivery_done = done < left ? rounds->delivery_done + done : 0;
+    if (done == left && !rounds->args.recv->dense) {
+        opal_convertor_cleanup(rounds->super.unpacker);
     }
-    if (!rounds->args.recv->dense) {
-        opal_convertor_cleanup(&rounds->unpacker);
-    }
-    rounds->delivery_done = 0;
-    return true;
+    return done == left;
 }
 
 /* A step of the schedule: delivers pieces [first, last), at most so much in a call. */
@@ -307,15 +298,14 @@ static void list_run(const rounds_t *rounds, mca_common_colltools_messages_t *li
 
 /*
  * Lists the messages of a round: the packed one, or one for each run of contributions that adjoin,
- * then large parts; returns their bytes.
+ * then large parts.
  */
-static size_t list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
-                            const mca_coll_pipering_parts_t *all, int peer,
-                            mca_common_colltools_needs_t needs)
+static void list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
+                          const mca_coll_pipering_parts_t *all, int peer,
+                          mca_common_colltools_needs_t needs)
 {
     mca_coll_pipering_parts_t parts = *all;
     run_t run = {0};
-    size_t bytes = 0;
 
     while (mca_coll_pipering_parts_next(&parts)) {
         if (!parts.piece->large) {
@@ -325,7 +315,6 @@ static size_t list_messages(const rounds_t *rounds, mca_common_colltools_message
             run.first = 0 == run.pieces++ ? piece_of(rounds, &parts) : run.first;
             run.bytes += parts.bytes;
         }
-        bytes += parts.bytes;
     }
     list_run(rounds, list, &run, peer, needs);
     for (parts = *all; mca_coll_pipering_parts_next(&parts);) {
@@ -335,7 +324,6 @@ static size_t list_messages(const rounds_t *rounds, mca_common_colltools_message
                 needs);
         }
     }
-    return bytes;
 }
 
 /* Rounds after which a rank has all that it sends in a round. */
@@ -362,7 +350,6 @@ static void list_evening(rounds_t *rounds)
     const mca_coll_pipering_slots_t *slots = rounds->args.slots;
     const mca_common_colltools_needs_t none = {0, 0, 0};
     mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
-    mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
     const mca_coll_pipering_span_t own = slots->own;
 
     for (int i = first_of(rounds, own); i < behind(rounds, own); ++i) {
@@ -370,7 +357,6 @@ static void list_evening(rounds_t *rounds)
         if (rounds->me != piece->rank) {
             mca_common_colltools_schedule_bytes(&schedule->receives, place_of(rounds, i),
                                                 piece->bytes, piece->rank, none);
-            traffic->bytes_in += piece->bytes;
         }
     }
     for (int lane = 0; lane < rounds->args.grid->lanes; ++lane) {
@@ -381,11 +367,10 @@ static void list_evening(rounds_t *rounds)
             mca_common_colltools_schedule_bytes(
                 &schedule->sends, rounds->own + piece->from, piece->bytes,
                 mca_coll_pipering_grid_member(rounds->args.grid, rounds->me, lane), none);
-            traffic->bytes_out += piece->bytes;
         }
     }
-    mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, own), behind(rounds, own),
-                                       messages_so_far(rounds));
+    mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, own),
+                                       behind(rounds, own), messages_so_far(rounds));
 }
 
 /*
@@ -399,7 +384,6 @@ static void list_rounds(rounds_t *rounds)
     const int count = mca_coll_pipering_grid_rounds(args->grid);
     const int ahead = 1 < args->grid->blocks ? MCA_COLL_PIPERING_ROUNDS_AHEAD : 1;
     mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
-    mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
 
     list_evening(rounds);
     rounds->so_far[0] = messages_so_far(rounds);
@@ -413,61 +397,42 @@ static void list_rounds(rounds_t *rounds)
         const mca_common_colltools_needs_t come = rounds->so_far[k < ahead ? 0 : k + 1 - ahead];
         mca_common_colltools_needs_t go = come;
         go.receives = rounds->so_far[last_since(&out)].receives;
-        traffic->bytes_out += list_messages(rounds, &schedule->sends, &out, round.to, go);
-        traffic->bytes_in += list_messages(rounds, &schedule->receives, &in, round.from, come);
+        list_messages(rounds, &schedule->sends, &out, round.to, go);
+        list_messages(rounds, &schedule->receives, &in, round.from, come);
         rounds->so_far[k + 1] = messages_so_far(rounds);
         if (0 < round.full.count) {
             mca_common_colltools_schedule_step(schedule, deliver, first_of(rounds, round.full),
                                                behind(rounds, round.full), messages_so_far(rounds));
         }
     }
-    traffic->blocks_in = schedule->receives.window = schedule->receives.count;
-    traffic->blocks_out = schedule->sends.window = schedule->sends.count;
+    mca_coll_pipering_scheduled_listed(&rounds->super);
 }
 
-/* ---- the life of a gather ---- */
-
-static bool rounds_free(mca_coll_pipering_scheduled_t *scheduled)
+int mca_coll_pipering_gather_rounds_new(const mca_coll_pipering_rounds_args_t *args,
+                                        mca_coll_pipering_scheduled_t **made)
 {
-    rounds_t *rounds = (rounds_t *) scheduled;
-    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
-
-    OBJ_DESTRUCT(&rounds->unpacker);
-    if (!pending) {
-        free(rounds->area);
-        free(rounds);
-    }
-    return pending;
-}
-
-static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_args_t *args)
-{
-    mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
-
-    rounds->super.free = rounds_free;
-    rounds->args = *args;
-    rounds->me = ompi_comm_rank(args->caller->comm);
-    rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->some)
-                        || (NULL != args->send
-                            && mca_coll_pipering_is_on_device(args->send, args->some));
-    rounds->direct = is_direct(rounds);
-    rounds->delivery = -1;
-    schedule->caller = args->caller;
-    schedule->tag = args->tag;
-    schedule->synchronous = args->synchronous || 1 < args->grid->blocks;
-    schedule->context = rounds;
-    OBJ_CONSTRUCT(&rounds->unpacker, opal_convertor_t);
-}
-
-int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_args_t *args,
-                                 mca_coll_pipering_scheduled_t **made)
-{
-    rounds_t *rounds = rounds_alloc(args);
+    const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
+    const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
+                                               .sends = (uint32_t) args->out,
+                                               .steps = (uint32_t) count};
+    void *behind;
+    rounds_t *rounds = mca_coll_pipering_scheduled_new(args->caller, args->tag, sizeof(*rounds),
+                                                       most, count * sizeof(*rounds->so_far),
+                                                       &behind);
 
     if (NULL == rounds) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    fill(rounds, args);
+    *made = &rounds->super;
+    rounds->super.schedule.synchronous = args->synchronous;
+    rounds->args = *args;
+    rounds->so_far = behind;
+    rounds->me = ompi_comm_rank(args->caller->comm);
+    rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->some)
+                        || (!args->in_place
+                            && mca_coll_pipering_is_on_device(args->send, args->some));
+    rounds->direct = is_direct(rounds);
+    rounds->delivery = -1;
     int rc = take_area(rounds);
     if (OMPI_SUCCESS == rc) {
         rc = pack_own(rounds);
@@ -475,11 +440,8 @@ int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_args_t *args,
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);
     }
-    if (OMPI_SUCCESS != rc) {
-        (void) rounds_free(&rounds->super);
-        return rc;
+    if (OMPI_SUCCESS == rc) {
+        list_rounds(rounds);
     }
-    list_rounds(rounds);
-    *made = &rounds->super;
-    return OMPI_SUCCESS;
+    return rc;
 }

@@ -9,29 +9,65 @@
  */
 /**
  * @file
- * Reductions in rounds of coll_pipering_reduce_rounds.h: memory, lists of messages, combining.
+ * Reductions in few rounds (mca_coll_pipering_grid_t) by the schedule engine: the rounds of a
+ * gather backwards, and for an allreduce forwards again.
+ *
+ *     own values --copy--> slots, round by round sent, or combined with what comes in;
+ *     then pieces of a share to the ranks whose they are, or shares on to all
+ *
+ * Cost per rank with m bytes in all: ceil(log2 g) + ceil(log2 (p / g)) messages of at most m bytes
+ * together, which are combined, and a piece for each rank that its share belongs to; an allreduce
+ * as many messages again instead. All values are copied once, results once.
+ *
+ * Limits: the operation commutes; memory for all values twice.
  *
  * Slots lie one after the other, so what a round sends, or combines, is few runs of elements: one for
  * all shares that go whole, unless one in blocks lies between them, and one for each block, cut into
  * segments. What comes in has a place of its own: the next segment comes while one is combined.
  */
 
-#include "coll_pipering_reduce_rounds.h"
+#include "coll_pipering_scheduled.h"
 #include "coll_pipering_engine_steps.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+/* ---- values of reductions and scans ---- */
+
+int mca_coll_pipering_rounds_copy(mca_coll_pipering_scheduled_t *scheduled,
+                                  const mca_coll_pipering_unit_t *unit, char *to, char *from,
+                                  size_t count)
+{
+    if (to == from) {
+        return OMPI_SUCCESS;
+    }
+    scheduled->traffic.bytes_copied += count * unit->size;
+    return 0 == ompi_datatype_copy_content_same_ddt(unit->type, count, to, from) ? OMPI_SUCCESS
+                                                                                 : OMPI_ERROR;
+}
+
+int mca_coll_pipering_rounds_combine(const mca_coll_pipering_rounds_args_t *args, char *front,
+                                     char *vector, size_t count, size_t *done)
+{
+    const size_t most = 1 + MCA_COLL_PIPERING_PIECE / (args->unit.size + 1);
+    const size_t left = count - *done, now = left < most ? left : most;
+    const ptrdiff_t at = (ptrdiff_t) *done * args->unit.extent;
+
+    ompi_op_reduce(args->op, front + at, vector + at, now, args->unit.type);
+    *done = now < left ? *done + now : 0;
+    return now < left ? OMPI_ERR_WOULD_BLOCK : OMPI_SUCCESS;
+}
+
+/* ---- a reduction ---- */
 
 typedef mca_coll_pipering_run_t run_t;
 
 /* A reduction in rounds that is under way; its lists follow in the same memory. */
 typedef struct {
     mca_coll_pipering_scheduled_t super;
-    mca_coll_pipering_reduce_rounds_args_t args;
+    mca_coll_pipering_rounds_args_t args;
     int me;
-    void *memory;      /* of both of these */
-    char *slots;       /* values of this rank, and what they become */
-    char *came;        /* values that have come in, round by round */
+    char *slots;       /* in super.memory: values of this rank, and what they become */
+    char *came;        /* likewise: values that have come in, round by round */
     size_t listed;     /* of these, elements of rounds that are listed */
     size_t combined;   /* likewise, that are combined */
     size_t step_done;  /* elements, or pieces, of the step that is under way */
@@ -42,13 +78,7 @@ typedef struct {
 
 static char *at(const reduction_t *reduction, char *first, size_t element)
 {
-    return first + (ptrdiff_t) element * reduction->args.extent;
-}
-
-/* Elements that are copied, or combined, before links are looked at again. */
-static size_t most_at_once(const reduction_t *reduction)
-{
-    return 1 + MCA_COLL_PIPERING_PIECE / (reduction->args.size + 1);
+    return first + (ptrdiff_t) element * reduction->args.unit.extent;
 }
 
 /* ---- setting up ---- */
@@ -65,28 +95,10 @@ static mca_coll_pipering_grid_round_t round_of(const reduction_t *reduction, int
     return mca_coll_pipering_grid_round(reduction->args.grid, reduction->me, k);
 }
 
-static reduction_t *reduction_alloc(const mca_coll_pipering_reduce_rounds_args_t *args)
-{
-    const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
-    const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
-                                               .sends = (uint32_t) args->out,
-                                               .steps = (uint32_t) (args->in + count)};
-    const size_t lists = mca_common_colltools_schedule_size(most);
-    reduction_t *reduction = malloc(sizeof(*reduction) + lists
-                                    + count * sizeof(*reduction->so_far));
-
-    if (NULL != reduction) {
-        memset(reduction, 0, sizeof(*reduction));
-        (void) mca_common_colltools_schedule_bind(&reduction->super.schedule, most, reduction + 1);
-        reduction->so_far = (mca_common_colltools_needs_t *) ((char *) (reduction + 1) + lists);
-    }
-    return reduction;
-}
-
 /* Room for all slots, and for what comes in to be combined. */
 static int take_memory(reduction_t *reduction)
 {
-    const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
+    const mca_coll_pipering_rounds_args_t *args = &reduction->args;
     size_t incoming = 0;
     ptrdiff_t gap = 0;
 
@@ -96,21 +108,19 @@ static int take_memory(reduction_t *reduction)
         }
     }
     const size_t all = args->slots->packed;
-    reduction->memory = malloc(mca_common_colltools_span(args->type, all + incoming, &gap));
-    if (NULL == reduction->memory) {
+    reduction->super.memory = malloc(
+        mca_common_colltools_span(args->unit.type, all + incoming, &gap));
+    if (NULL == reduction->super.memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    reduction->slots = (char *) reduction->memory - gap;
+    reduction->slots = (char *) reduction->super.memory - gap;
     reduction->came = at(reduction, reduction->slots, all);
     return OMPI_SUCCESS;
 }
 
 static int copy(reduction_t *reduction, char *to, char *from, size_t count)
 {
-    reduction->super.traffic.bytes_copied += count * reduction->args.size;
-    return 0 == ompi_datatype_copy_content_same_ddt(reduction->args.type, count, to, from)
-               ? OMPI_SUCCESS
-               : OMPI_ERROR;
+    return mca_coll_pipering_rounds_copy(&reduction->super, &reduction->args.unit, to, from, count);
 }
 
 /* Where a piece lies in the vector. */
@@ -129,31 +139,29 @@ static int put_own(reduction_t *reduction)
     for (int i = 0; OMPI_SUCCESS == rc && i < pieces; ++i) {
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
         rc = copy(reduction, at(reduction, reduction->slots, piece->offset),
-                  at(reduction, reduction->args.send, place_of(reduction, piece)), piece->bytes);
+                  at(reduction, reduction->args.send->buffer, place_of(reduction, piece)),
+                  piece->bytes);
     }
     return rc;
 }
 
 /* ---- steps ---- */
 
-/* Combines the next run of round k, maybe its first one, with what is in its slots, at most so much in
- * a call. */
+/* Combines the next run of round k, maybe its first one, with what is in its slots. */
 static int combine(void *context, int k, int is_first)
 {
     reduction_t *reduction = context;
-    const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
-    const size_t most = most_at_once(reduction), done = reduction->step_done;
 
-    if (0 == done) {
+    if (0 == reduction->step_done) {
         reduction->coming = is_first ? parts_of(reduction, k, true) : reduction->coming;
         (void) mca_coll_pipering_parts_run(&reduction->coming, &reduction->run);
     }
-    const size_t left = reduction->run.count - done, count = left < most ? left : most;
-    ompi_op_reduce(args->op, at(reduction, reduction->came, reduction->combined),
-                   at(reduction, reduction->slots, reduction->run.begin + done), count, args->type);
-    reduction->combined += count;
-    reduction->step_done = count < left ? done + count : 0;
-    return count < left ? OMPI_ERR_WOULD_BLOCK : OMPI_SUCCESS;
+    const int rc = mca_coll_pipering_rounds_combine(
+        &reduction->args, at(reduction, reduction->came, reduction->combined),
+        at(reduction, reduction->slots, reduction->run.begin), reduction->run.count,
+        &reduction->step_done);
+    reduction->combined += OMPI_SUCCESS == rc ? reduction->run.count : 0;
+    return rc;
 }
 
 /* Whether the user of this rank gets a piece that is in its slots. */
@@ -174,7 +182,7 @@ static int deliver(void *context, int first, int count)
     if (i < last && is_wanted(reduction, &slots->piece[i])) {
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
         rc = copy(reduction,
-                  at(reduction, reduction->args.recv,
+                  at(reduction, reduction->args.recv->buffer,
                      reduction->args.spreads ? place_of(reduction, piece) : piece->from),
                   at(reduction, reduction->slots, piece->offset), piece->bytes);
     }
@@ -184,23 +192,15 @@ static int deliver(void *context, int first, int count)
 
 /* ---- listing ---- */
 
-static void list_message(reduction_t *reduction, mca_common_colltools_messages_t *list,
+static void list_message(const reduction_t *reduction, mca_common_colltools_messages_t *list,
                          char *place, size_t count, int peer, mca_common_colltools_needs_t needs)
 {
-    const mca_coll_pipering_reduce_rounds_args_t *args = &reduction->args;
-    mca_coll_pipering_traffic_t *traffic = &reduction->super.traffic;
+    const mca_coll_pipering_unit_t *unit = &reduction->args.unit;
 
-    if (0 == count) {
-        return;
+    if (0 < count) {
+        (void) mca_common_colltools_schedule_message(list, place, unit->type, count,
+                                                     count * unit->size, peer, needs);
     }
-    list->message[list->count++] = (mca_common_colltools_message_t){.buffer = place,
-                                                                    .type = args->type,
-                                                                    .count = count,
-                                                                    .bytes = count * args->size,
-                                                                    .peer = peer,
-                                                                    .needs = needs};
-    *(list == &reduction->super.schedule.receives ? &traffic->bytes_in : &traffic->bytes_out)
-        += count * args->size;
 }
 
 static mca_common_colltools_needs_t without_steps(mca_common_colltools_needs_t needs)
@@ -310,7 +310,7 @@ static void list_parts(reduction_t *reduction)
             = mca_coll_pipering_grid_given(reduction->args.grid, slots, reduction->me, lane);
         if (NULL != piece) {
             list_message(reduction, &schedule->receives,
-                         at(reduction, reduction->args.recv, piece->from), piece->bytes,
+                         at(reduction, reduction->args.recv->buffer, piece->from), piece->bytes,
                          mca_coll_pipering_grid_member(reduction->args.grid, reduction->me, lane),
                          without_steps(mca_common_colltools_schedule_so_far(schedule)));
         }
@@ -320,8 +320,6 @@ static void list_parts(reduction_t *reduction)
 static void list_all(reduction_t *reduction)
 {
     const int rounds = mca_coll_pipering_grid_rounds(reduction->args.grid);
-    mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
-    mca_coll_pipering_traffic_t *traffic = &reduction->super.traffic;
 
     for (int k = rounds - 1; 0 <= k; --k) {
         list_back(reduction, k);
@@ -333,48 +331,36 @@ static void list_all(reduction_t *reduction)
     if (!reduction->args.spreads) {
         list_parts(reduction);
     }
-    traffic->blocks_in = schedule->receives.window = schedule->receives.count;
-    traffic->blocks_out = schedule->sends.window = schedule->sends.count;
+    mca_coll_pipering_scheduled_listed(&reduction->super);
 }
 
-/* ---- the life of a reduction ---- */
-
-static bool reduction_free(mca_coll_pipering_scheduled_t *scheduled)
-{
-    reduction_t *reduction = (reduction_t *) scheduled;
-    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
-
-    if (!pending) {
-        free(reduction->memory);
-        free(reduction);
-    }
-    return pending;
-}
-
-int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_reduce_rounds_args_t *args,
+int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_rounds_args_t *args,
                                         mca_coll_pipering_scheduled_t **made)
 {
-    reduction_t *reduction = reduction_alloc(args);
+    const size_t count = (size_t) mca_coll_pipering_grid_rounds(args->grid) + 1;
+    const mca_common_colltools_needs_t most = {.receives = (uint32_t) args->in,
+                                               .sends = (uint32_t) args->out,
+                                               .steps = (uint32_t) (args->in + count)};
+    void *behind;
+    reduction_t *reduction = mca_coll_pipering_scheduled_new(args->caller, args->tag,
+                                                             sizeof(*reduction), most,
+                                                             count * sizeof(*reduction->so_far),
+                                                             &behind);
 
     if (NULL == reduction) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    reduction->super.free = reduction_free;
-    reduction->super.schedule.caller = args->caller;
-    reduction->super.schedule.tag = args->tag;
-    reduction->super.schedule.synchronous = args->synchronous || 1 < args->grid->blocks;
-    reduction->super.schedule.context = reduction;
+    *made = &reduction->super;
+    reduction->super.schedule.synchronous = args->synchronous;
     reduction->args = *args;
+    reduction->so_far = behind;
     reduction->me = ompi_comm_rank(args->caller->comm);
     int rc = take_memory(reduction);
     if (OMPI_SUCCESS == rc) {
         rc = put_own(reduction);
     }
-    if (OMPI_SUCCESS != rc) {
-        (void) reduction_free(&reduction->super);
-        return rc;
+    if (OMPI_SUCCESS == rc) {
+        list_all(reduction);
     }
-    list_all(reduction);
-    *made = &reduction->super;
-    return OMPI_SUCCESS;
+    return rc;
 }

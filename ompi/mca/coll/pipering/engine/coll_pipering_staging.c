@@ -47,28 +47,28 @@ static int put_copy(mca_coll_pipering_staged_t *staged, size_t count,
 }
 
 int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
-                                    mca_coll_pipering_elements_t elements,
+                                    size_t sent, size_t received, bool apart,
                                     mca_coll_pipering_layout_t *send,
                                     mca_coll_pipering_layout_t *recv)
 {
     const bool in_place = NULL != recv && send->buffer == recv->buffer;
     int rc = OMPI_SUCCESS;
 
-    *staging = (mca_coll_pipering_staging_t){.count = elements.recv};
+    *staging = (mca_coll_pipering_staging_t){.count = received};
     if (is_on_device(send)) {
-        rc = put_copy(&staging->send, elements.send, send);
+        rc = put_copy(&staging->send, sent, send);
         if (OMPI_SUCCESS == rc) {
-            rc = copy(send, elements.send, send->buffer, staging->send.buffer);
+            rc = copy(send, sent, send->buffer, staging->send.buffer);
         }
-        if (OMPI_SUCCESS == rc && in_place && !elements.apart) {
+        if (OMPI_SUCCESS == rc && in_place && !apart) {
             staging->recv.used = true;
             staging->recv.buffer = recv->buffer;
             recv->buffer = send->buffer;
         }
     }
     if (OMPI_SUCCESS == rc && NULL != recv
-        && (in_place ? elements.apart : is_on_device(recv))) {
-        rc = put_copy(&staging->recv, elements.recv, recv);
+        && (in_place ? apart : is_on_device(recv))) {
+        rc = put_copy(&staging->recv, received, recv);
     }
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_staging_drop(staging, send, recv, false);

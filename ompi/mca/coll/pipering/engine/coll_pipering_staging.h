@@ -42,19 +42,14 @@ typedef struct mca_coll_pipering_staging_t {
     size_t count; /**< elements of recv */
 } mca_coll_pipering_staging_t;
 
-/** Elements of both buffers. */
-typedef struct mca_coll_pipering_elements_t {
-    size_t send, recv;
-    bool apart; /**< if both are one buffer, results must not be there before the end */
-} mca_coll_pipering_elements_t;
-
 /**
  * Puts memory of the host in the place of buffers on a device: `send`, and `recv`, NULL where
- * it means nothing on this rank. Both may have one buffer. Where it fails
+ * it means nothing on this rank, of so many elements. Both may have one buffer; `apart`: then results
+ * must not be there before the end. Where it fails
  * (OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERROR) nothing has changed.
  */
 int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
-                                    mca_coll_pipering_elements_t elements,
+                                    size_t sent, size_t received, bool apart,
                                     mca_coll_pipering_layout_t *send,
                                     mca_coll_pipering_layout_t *recv);
 

@@ -242,6 +242,8 @@ static int end_slice(sum_t *sum)
 
 /* ---- its two phases ---- */
 
+enum { KEYS, ADDENDS, PHASES };
+
 /* What both phases have of the call. */
 typedef struct {
     mca_coll_pipering_module_t *module;
@@ -255,36 +257,22 @@ static bool is_wanted_here(const target_t *target)
            || ompi_comm_rank(target->module->context.comm) == target->root;
 }
 
-/* The keys of the sums; with `request` a persistent one that is to be started. */
-static int reduce_keys(const target_t *target, const sum_t *sum, ompi_request_t **request)
-{
-    mca_coll_base_module_t *base = &target->module->super.super;
-    ompi_communicator_t *comm = target->module->context.comm;
-    ompi_datatype_t *type = MCA_COLL_PIPERING_BINARY32 == sum->format ? &ompi_mpi_uint8_t.dt
-                                                                      : &ompi_mpi_uint16_t.dt;
-
-    return NULL == request
-               ? base->coll_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, type,
-                                      &ompi_mpi_op_max.op, comm, base)
-               : base->coll_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice, type,
-                                           &ompi_mpi_op_max.op, comm, MPI_INFO_NULL, request,
-                                           base);
-}
-
-/* Likewise the addends. */
-static int reduce_addends(const target_t *target, const sum_t *sum, ompi_request_t **request)
+/* A phase: the keys of the sums, or the addends; with `request` one that is to be started. */
+static int reduce(const target_t *target, const sum_t *sum, int phase, ompi_request_t **request)
 {
     const mca_coll_pipering_addends_t *addends = target->module->addends;
-    ompi_datatype_t *type = addends->type[sum->format];
-    ompi_op_t *op = addends->sum[sum->format];
-    const bool here = is_wanted_here(target);
-    const void *from = here ? MPI_IN_PLACE : sum->addends;
-    void *to = here ? sum->addends : NULL;
+    const bool keys = KEYS == phase, here = keys || is_wanted_here(target);
+    ompi_datatype_t *type = !keys ? addends->type[sum->format]
+                            : MCA_COLL_PIPERING_BINARY32 == sum->format ? &ompi_mpi_uint8_t.dt
+                                                                        : &ompi_mpi_uint16_t.dt;
+    ompi_op_t *op = keys ? &ompi_mpi_op_max.op : addends->sum[sum->format];
+    void *values = keys ? (void *) sum->keys : sum->addends, *to = here ? values : NULL;
+    const void *from = here ? MPI_IN_PLACE : values;
     const int count = (int) sum->slice, root = target->root;
     ompi_communicator_t *comm = target->module->context.comm;
     mca_coll_base_module_t *base = &target->module->super.super;
 
-    if (MCA_COLL_PIPERING_ALLREDUCE == target->collective) {
+    if (keys || MCA_COLL_PIPERING_ALLREDUCE == target->collective) {
         return NULL == request
                    ? base->coll_allreduce(from, to, count, type, op, comm, base)
                    : base->coll_allreduce_init(from, to, count, type, op, comm, MPI_INFO_NULL,
@@ -302,11 +290,11 @@ static int run(const target_t *target, sum_t *sum)
     while (OMPI_SUCCESS == rc && sum->done < sum->count) {
         rc = begin_slice(sum);
         if (OMPI_SUCCESS == rc) {
-            rc = reduce_keys(target, sum, NULL);
+            rc = reduce(target, sum, KEYS, NULL);
         }
         if (OMPI_SUCCESS == rc) {
             split_slice(sum);
-            rc = reduce_addends(target, sum, NULL);
+            rc = reduce(target, sum, ADDENDS, NULL);
         }
         if (OMPI_SUCCESS == rc) {
             rc = end_slice(sum);
@@ -316,8 +304,6 @@ static int run(const target_t *target, sum_t *sum)
 }
 
 /* ---- requests ---- */
-
-enum { KEYS, ADDENDS, PHASES };
 
 /* A sum on its way. */
 typedef struct {
@@ -413,10 +399,10 @@ static int fill_request(request_t *request, const mca_coll_pipering_reduction_t 
     int rc = make_sum(&request->sum, reduction, anatomy, is_wanted_here(target));
 
     if (OMPI_SUCCESS == rc) {
-        rc = reduce_keys(target, &request->sum, &request->phase[KEYS]);
+        rc = reduce(target, &request->sum, KEYS, &request->phase[KEYS]);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = reduce_addends(target, &request->sum, &request->phase[ADDENDS]);
+        rc = reduce(target, &request->sum, ADDENDS, &request->phase[ADDENDS]);
     }
     return OMPI_SUCCESS == rc ? mca_common_colltools_task_keep(&request->super, 0) : rc;
 }
@@ -432,13 +418,8 @@ static int make_request(const mca_coll_pipering_reduction_t *reduction, const an
     }
     mca_common_colltools_task_init(&request->super, &request_kind, target->module->context.comm,
                                    MCA_COLL_PIPERING_PERSISTENT == form);
-    request->super.nonblocking = true;
     const int rc = fill_request(request, reduction, anatomy, target);
-    if (OMPI_SUCCESS != rc) {
-        mca_common_colltools_task_free(&request->super);
-        return rc;
-    }
-    return mca_common_colltools_task_hand_out(&request->super, handle);
+    return mca_common_colltools_task_hand_out(&request->super, rc, handle);
 }
 
 /* ---- all forms ---- */

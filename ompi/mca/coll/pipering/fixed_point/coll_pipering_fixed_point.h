@@ -20,10 +20,6 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_params.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 struct mca_coll_pipering_module_t;
 struct mca_coll_pipering_reduction_t;
 struct ompi_op_t;
@@ -47,9 +43,5 @@ int mca_coll_pipering_fixed_sum(const struct mca_coll_pipering_reduction_t *redu
                                 mca_coll_pipering_form_t form,
                                 struct mca_coll_pipering_module_t *module,
                                 struct ompi_request_t **request);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -22,10 +22,6 @@
 
 #include <stddef.h>
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** Formats of values. */
 typedef enum {
     MCA_COLL_PIPERING_BINARY32, /**< float */
@@ -56,9 +52,5 @@ void mca_coll_pipering_fixed_add(mca_coll_pipering_format_t format, const void *
 /** The sums of addends as values. */
 void mca_coll_pipering_fixed_values(mca_coll_pipering_format_t format, const void *addends,
                                     const void *keys, size_t count, void *values);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

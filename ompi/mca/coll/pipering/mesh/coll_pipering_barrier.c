@@ -39,7 +39,7 @@ static void construct(request_t *request)
 static void destruct(request_t *request)
 {
     if (NULL != request->scheduled) {
-        (void) request->scheduled->free(request->scheduled);
+        (void) mca_coll_pipering_scheduled_free(request->scheduled);
     }
 }
 
@@ -55,7 +55,7 @@ static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *
     if (MCA_COLL_PIPERING_TAKEN != unlike) {
         return unlike;
     }
-    const mca_coll_pipering_ways_t *ways = mca_coll_pipering_setup_ways(context->setup);
+    const mca_coll_pipering_ways_t *ways = mca_coll_pipering_setup_known(context->setup)->ways;
     return NULL != ways && mca_coll_pipering_lines_fit(&ways->mesh)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MESHLESS;
@@ -154,7 +154,7 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
                                                       .comm = comm};
     const mca_coll_pipering_lines_args_t args
         = {.caller = &request->caller,
-           .lines = {.mesh = &mca_coll_pipering_setup_ways(module->context.setup)->mesh,
+           .lines = {.mesh = &mca_coll_pipering_setup_known(module->context.setup)->ways->mesh,
                      .group = MCA_COLL_PIPERING_LINES_WHOLE,
                      .me = ompi_comm_rank(comm)},
            .tag = tag};
@@ -178,7 +178,6 @@ static int make_request(mca_coll_pipering_module_t *module, mca_coll_pipering_fo
     }
     mca_common_colltools_task_init(&request->super, &kind, comm,
                                    MCA_COLL_PIPERING_PERSISTENT == form);
-    request->super.nonblocking = nonblocking;
     int rc = fill(request, module, form, tag);
     if (OMPI_SUCCESS == rc && nonblocking) {
         rc = mca_common_colltools_task_keep(&request->super, 0);
@@ -203,7 +202,7 @@ static int serve(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t fo
     if (OMPI_SUCCESS == rc) {
         rc = MCA_COLL_PIPERING_BLOCKING == form
                  ? mca_common_colltools_task_run(&request->super)
-                 : mca_common_colltools_task_hand_out(&request->super, handle);
+                 : mca_common_colltools_task_hand_out(&request->super, rc, handle);
     }
     return mca_common_colltools_mpi_error(rc);
 }

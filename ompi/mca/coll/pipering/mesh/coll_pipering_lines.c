@@ -32,8 +32,6 @@ typedef struct {
     mca_coll_pipering_lines_args_t args;
     phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
     int phases;
-    void *memory; /* of lists */
-    char *values; /* received ones */
 } along_t;
 
 /* ---- steps ---- */
@@ -86,15 +84,16 @@ static int put_result(void *context, int which, int to)
 /* ---- memory ---- */
 
 /* Messages in and out, steps, and parts of all phases. */
-static mca_common_colltools_needs_t count_entries(const along_t *along, size_t *parts)
+static mca_common_colltools_needs_t count_entries(const mca_coll_pipering_lines_phase_t *phase,
+                                                  int phases, size_t *parts)
 {
-    mca_common_colltools_needs_t most = {0, 0, (uint32_t) along->phases + 2};
+    mca_common_colltools_needs_t most = {0, 0, (uint32_t) phases + 2};
 
     *parts = 0;
-    for (int i = 0; i < along->phases; ++i) {
-        most.receives += (uint32_t) along->phase[i].plan.parts - 1;
-        most.sends += (uint32_t) along->phase[i].plan.sends;
-        *parts += (size_t) along->phase[i].plan.parts;
+    for (int i = 0; i < phases; ++i) {
+        most.receives += (uint32_t) phase[i].parts - 1;
+        most.sends += (uint32_t) phase[i].sends;
+        *parts += (size_t) phase[i].parts;
     }
     return most;
 }
@@ -116,11 +115,10 @@ static void place_parts(along_t *along, char **part, char *values, size_t stride
     }
 }
 
-static int take_memory(along_t *along)
+/* Of `values` received ones. */
+static int take_memory(along_t *along, size_t values, char **part)
 {
     const mca_coll_pipering_lines_args_t *args = &along->args;
-    size_t parts;
-    const mca_common_colltools_needs_t most = count_entries(along, &parts);
     ptrdiff_t gap = 0;
     size_t stride = 0;
 
@@ -128,13 +126,11 @@ static int take_memory(along_t *along)
         const size_t span = mca_common_colltools_span(args->type, args->count, &gap);
         stride = (span + 15) & ~(size_t) 15;
     }
-    along->memory = malloc(mca_common_colltools_schedule_size(most) + parts * sizeof(char *));
-    along->values = malloc(most.receives * stride + 1);
-    if (NULL == along->memory || NULL == along->values) {
+    along->super.memory = malloc(values * stride + 1);
+    if (NULL == along->super.memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    char **part = mca_common_colltools_schedule_bind(&along->super.schedule, most, along->memory);
-    place_parts(along, part, along->values - gap, stride);
+    place_parts(along, part, (char *) along->super.memory - gap, stride);
     return OMPI_SUCCESS;
 }
 
@@ -146,13 +142,9 @@ static void list_message(const along_t *along, mca_common_colltools_messages_t *
     const mca_coll_pipering_lines_args_t *args = &along->args;
     const bool barrier = NULL == args->op;
 
-    list->message[list->count++]
-        = (mca_common_colltools_message_t){.buffer = barrier ? NULL : value,
-                                           .type = barrier ? MPI_BYTE : args->type,
-                                           .count = args->count,
-                                           .bytes = args->bytes,
-                                           .peer = peer,
-                                           .needs = needs};
+    (void) mca_common_colltools_schedule_message(list, barrier ? NULL : value,
+                                                 barrier ? MPI_BYTE : args->type, args->count,
+                                                 args->bytes, peer, needs);
 }
 
 /* A phase begins when the one before is over. */
@@ -195,70 +187,34 @@ static void list_all(along_t *along)
         mca_common_colltools_schedule_step(schedule, put_result, along->phases - 1, 0,
                                            mca_common_colltools_schedule_so_far(schedule));
     }
-    schedule->receives.window = schedule->receives.count;
-    schedule->sends.window = schedule->sends.count;
-}
-
-/* ---- the life of a call ---- */
-
-static bool along_free(mca_coll_pipering_scheduled_t *scheduled)
-{
-    along_t *along = (along_t *) scheduled;
-    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
-
-    if (!pending) {
-        free(along->values);
-        free(along->memory);
-        free(along);
-    }
-    return pending;
-}
-
-static void fill(along_t *along, const mca_coll_pipering_lines_args_t *args)
-{
-    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
-    mca_common_colltools_schedule_t *schedule = &along->super.schedule;
-
-    along->super.free = along_free;
-    along->args = *args;
-    schedule->caller = args->caller;
-    schedule->tag = args->tag;
-    schedule->context = along;
-    along->phases = mca_coll_pipering_lines_phases(&args->lines, phase);
-    for (int i = 0; i < along->phases; ++i) {
-        along->phase[i].plan = phase[i];
-    }
-}
-
-static void count_traffic(along_t *along)
-{
-    const mca_common_colltools_schedule_t *schedule = &along->super.schedule;
-    mca_coll_pipering_traffic_t *traffic = &along->super.traffic;
-
-    traffic->blocks_in = schedule->receives.count;
-    traffic->blocks_out = schedule->sends.count;
-    traffic->bytes_in = traffic->blocks_in * along->args.bytes;
-    traffic->bytes_out = traffic->blocks_out * along->args.bytes;
+    mca_coll_pipering_scheduled_listed(&along->super);
 }
 
 int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args,
                                       mca_coll_pipering_scheduled_t **made)
 {
-    along_t *along = calloc(1, sizeof(*along));
+    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+    const int phases = mca_coll_pipering_lines_phases(&args->lines, phase);
+    size_t parts;
+    const mca_common_colltools_needs_t most = count_entries(phase, phases, &parts);
+    void *part;
+    along_t *along = mca_coll_pipering_scheduled_new(args->caller, args->tag, sizeof(*along), most,
+                                                     parts * sizeof(char *), &part);
 
     if (NULL == along) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    fill(along, args);
-    const int rc = take_memory(along);
-    if (OMPI_SUCCESS != rc) {
-        (void) along_free(&along->super);
-        return rc;
-    }
-    list_all(along);
-    count_traffic(along);
     *made = &along->super;
-    return OMPI_SUCCESS;
+    along->args = *args;
+    along->phases = phases;
+    for (int i = 0; i < phases; ++i) {
+        along->phase[i].plan = phase[i];
+    }
+    const int rc = take_memory(along, most.receives, part);
+    if (OMPI_SUCCESS == rc) {
+        list_all(along);
+    }
+    return rc;
 }
 
 int mca_coll_pipering_mesh_lines(const mca_coll_pipering_request_t *request,
@@ -267,7 +223,7 @@ int mca_coll_pipering_mesh_lines(const mca_coll_pipering_request_t *request,
     const mca_coll_pipering_call_t *call = &request->call;
     const mca_coll_pipering_lines_args_t args
         = {.caller = &request->caller,
-           .lines = {.mesh = &mca_coll_pipering_setup_ways(call->context->setup)->mesh,
+           .lines = {.mesh = &mca_coll_pipering_setup_known(call->context->setup)->ways->mesh,
                      .group = MCA_COLL_PIPERING_LINES_GROUP,
                      .me = ompi_comm_rank(request->super.comm)},
            .op = call->op,

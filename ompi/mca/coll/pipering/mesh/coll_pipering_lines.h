@@ -48,7 +48,7 @@ typedef struct mca_coll_pipering_lines_args_t {
 
 /**
  * Makes a call along lines, which may begin again after its end. OMPI_ERR_OUT_OF_RESOURCE: no
- * memory, nothing is made.
+ * memory; *made is to be freed also then, if it is not NULL.
  */
 int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args,
                                       mca_coll_pipering_scheduled_t **made);

@@ -52,18 +52,6 @@ static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t
     return ompi_comm_size(comm) == mca_coll_pipering_extents_product(machine);
 }
 
-/* Whether all ranks were started by one mpirun, so that they have the same coll_pipering_mesh. */
-static bool is_of_one_job(ompi_communicator_t *comm)
-{
-    for (int r = 0; r < ompi_comm_size(comm); ++r) {
-        if (ompi_group_get_proc_name(comm->c_local_group, r).jobid
-            != ompi_proc_local()->super.proc_name.jobid) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
 {
     if (!mca_coll_pipering_mesh_declared(context->process)) {
@@ -71,8 +59,9 @@ bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
     }
     if (MCA_COLL_PIPERING_JOBS_UNKNOWN == context->jobs) {
         context->apart = ompi_group_have_remote_peers(context->comm->c_local_group);
-        context->jobs = is_of_one_job(context->comm) ? MCA_COLL_PIPERING_JOBS_ONE
-                                                     : MCA_COLL_PIPERING_JOBS_SEVERAL;
+        context->jobs = mca_common_colltools_is_one_job(context->comm)
+                            ? MCA_COLL_PIPERING_JOBS_ONE
+                            : MCA_COLL_PIPERING_JOBS_SEVERAL;
     }
     return MCA_COLL_PIPERING_JOBS_ONE == context->jobs;
 }

@@ -22,10 +22,6 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 struct mca_coll_pipering_context_t;
 struct mca_coll_pipering_process_t;
 struct mca_coll_pipering_request_t;
@@ -40,6 +36,10 @@ struct mca_coll_pipering_scheduled_t;
 /** The rows of algorithms along a mesh. */
 #define MCA_COLL_PIPERING_MESH_ROWS 8
 extern const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH_ROWS];
+
+/** The routes, and links in or out of one, that any algorithm along a mesh has at most. */
+void mca_coll_pipering_mesh_room(const struct mca_coll_pipering_ways_t *ways, int *pipes,
+                                 int *links);
 
 /* ---- the mesh of a communicator ---- */
 
@@ -85,9 +85,5 @@ void mca_coll_pipering_mesh_forget(struct mca_coll_pipering_process_t *process);
 /** Makes the schedule of a reduction along lines. OMPI_ERR_OUT_OF_RESOURCE: nothing is made. */
 int mca_coll_pipering_mesh_lines(const struct mca_coll_pipering_request_t *request,
                                  struct mca_coll_pipering_scheduled_t **made);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

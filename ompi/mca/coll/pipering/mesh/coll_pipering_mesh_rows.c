@@ -50,11 +50,6 @@ static bool spreads_only(const mca_coll_pipering_draft_t *draft)
     return MCA_COLL_PIPERING_BCAST == draft->plan->key.collective;
 }
 
-static bool may_reorder(const mca_coll_pipering_draft_t *draft)
-{
-    return !draft->plan->key.ordered;
-}
-
 /* ---- streams along trees and paths ---- */
 
 /* Block size and modelled time of streams that are routed. */
@@ -97,17 +92,6 @@ static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
     mca_coll_pipering_route_shift_tags(route, shares_links(draft) ? part : 0);
 }
 
-static void route_mesh_trees(mca_coll_pipering_draft_t *draft)
-{
-    const mca_coll_pipering_plan_t *plan = draft->plan;
-    mca_coll_pipering_branch_t branch;
-
-    for (int i = 0; i < plan->pipes; ++i) {
-        mca_coll_pipering_mesh_tree(&branch, &draft->ways->mesh, i, plan->key.root, draft->me);
-        route_branch(draft, i, &branch, !spreads_only(draft), i, plan->pipes);
-    }
-}
-
 static void plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -129,12 +113,6 @@ static void plan_mesh_trees(mca_coll_pipering_draft_t *draft)
     size_streams(draft, &streams);
 }
 
-static void room_for_trees(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
-{
-    *pipes = mca_coll_pipering_trees_count(&ways->mesh.extents);
-    *links = 2 * ways->mesh.extents.dims + 1;
-}
-
 static bool has_paths(const mca_coll_pipering_draft_t *draft)
 {
     return 0 < draft->ways->cycle.length;
@@ -146,7 +124,7 @@ static void find_branch(const mca_coll_pipering_draft_t *draft, int which,
     const mca_coll_pipering_ways_t *ways = draft->ways;
     const int root = draft->plan->key.root;
 
-    if (has_paths(draft)) {
+    if (MCA_COLL_PIPERING_MESH_PATH == draft->plan->row->algorithm && has_paths(draft)) {
         mca_coll_pipering_mesh_path(branch, &ways->mesh, &ways->cycle, which, root, draft->me);
     } else {
         mca_coll_pipering_mesh_tree(branch, &ways->mesh, which, root, draft->me);
@@ -159,15 +137,16 @@ static bool goes_back(const mca_coll_pipering_draft_t *draft)
     return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
 }
 
-static void route_mesh_path(mca_coll_pipering_draft_t *draft)
+/* Along trees or paths. */
+static void route_streams(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const int paths = goes_back(draft) ? 1 : plan->pipes;
+    const int streams = goes_back(draft) ? 1 : plan->pipes;
     mca_coll_pipering_branch_t branch;
 
-    for (int i = 0; i < paths; ++i) {
+    for (int i = 0; i < streams; ++i) {
         find_branch(draft, i, &branch);
-        route_branch(draft, i, &branch, true, i, paths);
+        route_branch(draft, i, &branch, !spreads_only(draft), i, streams);
     }
     if (goes_back(draft)) {
         route_branch(draft, 1, &branch, false, 0, 1);
@@ -215,18 +194,6 @@ static bool can_scatter_along_cycles(const mca_coll_pipering_draft_t *draft)
 static int count_rings(const mca_coll_pipering_ways_t *ways)
 {
     return 2 * ways->cycles;
-}
-
-static void room_for_cycles(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
-{
-    *pipes = count_rings(ways);
-    *links = MCA_COLL_PIPERING_ROUTE_LINKS;
-}
-
-static void room_for_cycles_twice(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
-{
-    *pipes = 2 * count_rings(ways);
-    *links = MCA_COLL_PIPERING_ROUTE_LINKS;
 }
 
 /*
@@ -338,7 +305,7 @@ static void plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
 
 static bool can_go_along_lines(const mca_coll_pipering_draft_t *draft)
 {
-    return may_reorder(draft)
+    return mca_coll_pipering_can_reorder(draft)
            && MCA_COLL_PIPERING_LINES_MOST >= draft->plan->total
            && mca_coll_pipering_lines_fit(&draft->ways->mesh);
 }
@@ -392,6 +359,16 @@ static void count_lines(mca_coll_pipering_draft_t *draft)
     plan->out.bytes = plan->out.blocks * plan->total;
 }
 
+void mca_coll_pipering_mesh_room(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
+{
+    const int trees = mca_coll_pipering_trees_count(&ways->mesh.extents);
+    const int rings = 2 * count_rings(ways); /* there and back */
+
+    *pipes = 2 < trees ? trees : 2;
+    *pipes = *pipes < rings ? rings : *pipes;
+    *links = 2 * ways->mesh.extents.dims + 1;
+}
+
 /* ---- rows ---- */
 
 #define CYCLES                                                              \
@@ -402,15 +379,15 @@ static void count_lines(mca_coll_pipering_draft_t *draft)
 #define GATHER_CYCLES                                                       \
     CYCLES,                                                                 \
     .help = "parts along each Hamiltonian cycle of a mesh, both ways; without one: ring", \
-    .instead = MCA_COLL_PIPERING_RING, .room = room_for_cycles,             \
+    .instead = MCA_COLL_PIPERING_RING,                                      \
     .plan = plan_gather_cycles, .route = route_gather_cycles, .can = has_cycles
 
 /* Of a broadcast and a reduction. */
 #define TREES                                                               \
     .algorithm = MCA_COLL_PIPERING_MESH_TREES, .value = "mesh_trees",       \
     .text = "trees of a mesh", .instead = MCA_COLL_PIPERING_PIPELINE,       \
-    .along_mesh = true, .room = room_for_trees,                             \
-    .plan = plan_mesh_trees, .route = route_mesh_trees
+    .along_mesh = true,                                                     \
+    .plan = plan_mesh_trees, .route = route_streams
 
 /*
  * Of a reduction, and of one to all. The neighbours away from the root are the next vertex, that
@@ -418,8 +395,8 @@ static void count_lines(mca_coll_pipering_draft_t *draft)
  */
 #define PATH                                                                \
     .algorithm = MCA_COLL_PIPERING_MESH_PATH, .value = "mesh_path",         \
-    .along_mesh = true, .pipes = 2, .links = 3,                             \
-    .plan = plan_mesh_path, .route = route_mesh_path, .can = may_reorder
+    .along_mesh = true,                                                     \
+    .plan = plan_mesh_path, .route = route_streams, .can = mca_coll_pipering_can_reorder
 
 const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH_ROWS] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER_CYCLES},
@@ -436,7 +413,7 @@ const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH
     {.collective = MCA_COLL_PIPERING_REDUCE,
      TREES,
      .help = "parts up spanning trees of a mesh that share no link; likewise",
-     .can = may_reorder},
+     .can = mca_coll_pipering_can_reorder},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      PATH,
      .help = "along a Hamiltonian path of a mesh to its root, and back; without one, or with an "
@@ -449,7 +426,6 @@ const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH
              "mesh, both ways; likewise",
      .instead = MCA_COLL_PIPERING_MERGED,
      .scatters = true,
-     .room = room_for_cycles_twice,
      .plan = plan_scatter_cycles,
      .route = route_scatter_cycles,
      .can = can_scatter_along_cycles},

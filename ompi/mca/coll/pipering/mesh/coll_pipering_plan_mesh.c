@@ -165,23 +165,16 @@ typedef struct {
     int extent[MCA_COLL_PIPERING_MESH_DIMS];
 } box_t;
 
-static int coordinate_of(const mca_coll_pipering_extents_t *extents, int vertex, int dim)
-{
-    int coordinate[MCA_COLL_PIPERING_MESH_DIMS];
-
-    mca_coll_pipering_coordinates(extents, vertex, coordinate);
-    return coordinate[dim];
-}
-
 /* Marks the coordinates that ranks have in a dimension; how many these are. */
 static int mark_taken(const mca_coll_pipering_extents_t *machine, const int *at, int p, int dim,
                       char *taken)
 {
-    int count = 0;
+    int count = 0, coordinate[MCA_COLL_PIPERING_MESH_DIMS];
 
     memset(taken, 0, (size_t) machine->extent[dim]);
     for (int r = 0; r < p; ++r) {
-        char *mark = &taken[coordinate_of(machine, at[r], dim)];
+        mca_coll_pipering_coordinates(machine, at[r], coordinate);
+        char *mark = &taken[coordinate[dim]];
         count += !*mark;
         *mark = 1;
     }

@@ -37,10 +37,6 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_ring.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** Most ranks or vertices that a mesh may have. */
 #define MCA_COLL_PIPERING_MESH_MOST (1 << 24)
 
@@ -210,9 +206,5 @@ int mca_coll_pipering_cycles(const mca_coll_pipering_extents_t *extents, int *or
  */
 bool mca_coll_pipering_near_cycle(const mca_coll_pipering_extents_t *extents, int *order,
                                   void *scratch);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -21,10 +21,6 @@
 
 #include "coll_pipering_plan_mesh.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** Ranks of a line that tell each other their values at once: the paper's best for Allreduce. */
 #define MCA_COLL_PIPERING_LINES_GROUP 4
 
@@ -82,9 +78,5 @@ typedef struct mca_coll_pipering_lines_problem_t {
 
 /** Modelled seconds, the sum over phases. */
 double mca_coll_pipering_lines_time(const mca_coll_pipering_lines_problem_t *problem);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -46,27 +46,10 @@ static int place_behind(const mca_coll_pipering_cycle_t *cycle, int which, int p
     return (place + (0 == which ? 1 : cycle->length - 1)) % cycle->length;
 }
 
-static int place_before(const mca_coll_pipering_cycle_t *cycle, int which, int place)
-{
-    return place_behind(cycle, 1 - which, place);
-}
-
 /* A neighbour of vertex 0 for each path: the next one in the first dimension, or in the second. */
 static int neighbour_of_first(const mca_coll_pipering_mesh_t *mesh, int which)
 {
     return mca_coll_pipering_neighbour(&mesh->extents, 0, which, 1);
-}
-
-static bool leaves_out_first(const mca_coll_pipering_cycle_t *cycle)
-{
-    return 0 > cycle->place[0];
-}
-
-/* The last vertex of the cycle on a path: the root, or a neighbour of a root that is not on it. */
-static int last_on(const mca_coll_pipering_mesh_t *mesh, const mca_coll_pipering_cycle_t *cycle,
-                   int which, int root)
-{
-    return 0 > cycle->place[root] ? neighbour_of_first(mesh, which) : root;
 }
 
 static void add_down(mca_coll_pipering_branch_t *branch, const mca_coll_pipering_mesh_t *mesh,
@@ -80,8 +63,9 @@ static void link_on_cycle(mca_coll_pipering_branch_t *branch, const mca_coll_pip
                           const mca_coll_pipering_cycle_t *cycle, int which, int root, int vertex)
 {
     const int end = mesh->vertex_of[root], place = cycle->place[vertex];
-    const int last = last_on(mesh, cycle, which, end);
-    const int before = cycle->vertex[place_before(cycle, which, place)];
+    /* of the cycle on the path: the root, or a neighbour of a root that is not on it */
+    const int last = 0 > cycle->place[end] ? neighbour_of_first(mesh, which) : end;
+    const int before = cycle->vertex[place_behind(cycle, 1 - which, place)];
 
     if (vertex != last) {
         const int next = cycle->vertex[place_behind(cycle, which, place)];
@@ -92,7 +76,7 @@ static void link_on_cycle(mca_coll_pipering_branch_t *branch, const mca_coll_pip
     if (before != last) {
         add_down(branch, mesh, before, root);
     }
-    if (leaves_out_first(cycle) && 0 != end && neighbour_of_first(mesh, which) == vertex) {
+    if (0 > cycle->place[0] && 0 != end && neighbour_of_first(mesh, which) == vertex) {
         add_down(branch, mesh, 0, root);
     }
 }

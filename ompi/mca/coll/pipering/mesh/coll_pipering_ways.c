@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ompi/mca/common/colltools/common_colltools_array.h"
+
 mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
                                                      const mca_coll_pipering_extents_t *machine,
                                                      const int *at)
@@ -43,17 +45,9 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
     return ways;
 }
 
-static uint32_t hash_ints(uint32_t hash, const int *values, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        hash = (hash ^ (uint32_t) values[i]) * UINT32_C(16777619);
-    }
-    return hash;
-}
-
 uint32_t mca_coll_pipering_ways_hash(const mca_coll_pipering_ways_t *ways)
 {
-    uint32_t hash = UINT32_C(2166136261);
+    uint32_t hash = MCA_COMMON_COLLTOOLS_HASH;
 
     if (NULL == ways) {
         return 0;
@@ -61,9 +55,10 @@ uint32_t mca_coll_pipering_ways_hash(const mca_coll_pipering_ways_t *ways)
     const mca_coll_pipering_extents_t *extents = &ways->mesh.extents;
     for (int i = 0; i < extents->dims; ++i) {
         const int dim[] = {extents->extent[i], extents->closed[i]};
-        hash = hash_ints(hash, dim, 2);
+        hash = mca_common_colltools_hash(hash, dim, sizeof(dim));
     }
-    hash = hash_ints(hash, ways->mesh.vertex_of, ways->mesh.ranks);
+    hash = mca_common_colltools_hash(hash, ways->mesh.vertex_of,
+                                     (size_t) ways->mesh.ranks * sizeof(int));
     return 0 == hash ? 1 : hash;
 }
 

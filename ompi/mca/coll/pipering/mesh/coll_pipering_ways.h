@@ -18,10 +18,6 @@
 #include "coll_pipering_mesh.h"
 #include "coll_pipering_plan_mesh.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** A communicator's mesh, and what its calls go along. */
 struct mca_coll_pipering_ways_t {
     mca_coll_pipering_mesh_t mesh;
@@ -41,9 +37,5 @@ struct mca_coll_pipering_ways_t {
 mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
                                                      const mca_coll_pipering_extents_t *machine,
                                                      const int *at);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

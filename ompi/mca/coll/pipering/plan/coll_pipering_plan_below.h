@@ -20,10 +20,6 @@
 #include "coll_pipering_plan_collective.h"
 #include "coll_pipering_plan_cost.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** The modules below. */
 typedef enum {
     MCA_COLL_PIPERING_BELOW_ANY,   /**< any others: the least that an algorithm needs */
@@ -73,9 +69,5 @@ size_t mca_coll_pipering_below_scratch(int ranks);
  */
 mca_coll_pipering_below_time_t
 mca_coll_pipering_below_time(const mca_coll_pipering_below_call_t *call);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

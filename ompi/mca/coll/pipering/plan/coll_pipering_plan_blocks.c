@@ -27,12 +27,10 @@
 void mca_coll_pipering_cut_block(size_t bytes, size_t block_size, size_t k,
                                  size_t *offset, size_t *length)
 {
-    /* the first `longer` blocks are one byte longer than the others */
     const size_t blocks = mca_coll_pipering_blocks(bytes, block_size);
-    const size_t shorter_size = bytes / blocks, longer = bytes % blocks;
 
-    *offset = k * shorter_size + (k < longer ? k : longer);
-    *length = shorter_size + (k < longer);
+    *offset = mca_coll_pipering_cut(bytes, blocks, k);
+    *length = bytes / blocks + (k < bytes % blocks);
 }
 
 static void step_back(mca_coll_pipering_walk_t *walk)
@@ -105,38 +103,6 @@ bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_piperi
     return true;
 }
 
-/* The i-th origin of a stream contributes nothing. */
-static bool is_empty(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                     mca_coll_pipering_stream_t stream, int i)
-{
-    return 0 == bytes[ring->rank[(stream.position - i + ring->size) % ring->size]];
-}
-
-mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering_ring_t *ring,
-                                                         const size_t *bytes,
-                                                         mca_coll_pipering_stream_t stream)
-{
-    while (0 < stream.origins && is_empty(ring, bytes, stream, stream.origins - 1)) {
-        --stream.origins;
-    }
-    while (0 < stream.origins && is_empty(ring, bytes, stream, 0)) {
-        --stream.origins;
-        stream.position = (stream.position + ring->size - 1) % ring->size;
-    }
-    return stream;
-}
-
-/* Where block k of a contribution begins; k may be the number of its blocks. */
-static size_t block_begin(size_t bytes, size_t block_size, uint64_t k, uint64_t blocks)
-{
-    size_t offset = bytes, length;
-
-    if (k < blocks) {
-        mca_coll_pipering_cut_block(bytes, block_size, (size_t) k, &offset, &length);
-    }
-    return offset;
-}
-
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,
                                                            size_t block_size,
@@ -153,10 +119,9 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
 
         share_blocks(stream, rank, blocks, &from, &to);
         volume.blocks += to - from;
-        volume.bytes += 1 < stream.parts
-                            ? block_begin(m, block_size, to, blocks)
-                                  - block_begin(m, block_size, from, blocks)
-                            : m;
+        volume.bytes += 0 == blocks ? 0
+                                    : mca_coll_pipering_cut(m, blocks, to)
+                                          - mca_coll_pipering_cut(m, blocks, from);
     }
     return volume;
 }

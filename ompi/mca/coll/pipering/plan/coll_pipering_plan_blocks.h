@@ -23,10 +23,6 @@
 
 #include "coll_pipering_plan_ring.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** One block: bytes [offset, offset + length) of the contribution of rank. */
 typedef struct mca_coll_pipering_block_t {
     int rank;
@@ -68,6 +64,14 @@ static inline uint64_t mca_coll_pipering_blocks(size_t bytes, size_t block_size)
     return bytes / block_size + (0 != bytes % block_size);
 }
 
+/** Where part i begins of so many equal ones; i may be their number. */
+static inline size_t mca_coll_pipering_cut(size_t bytes, size_t parts, size_t i)
+{
+    const size_t rest = bytes % parts;
+
+    return bytes / parts * i + (i < rest ? i : rest);
+}
+
 /**
  * Offset and length, in bytes, of block k of a contribution of `bytes` bytes; k < b_i. The sizes
  * of its blocks differ by at most one byte (paper 2.3).
@@ -83,22 +87,10 @@ void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
 /** The next block of the stream; at its end false, and `block` is left as it is. */
 bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_pipering_block_t *block);
 
-/**
- * The same stream without the empty contributions at its beginning and its end, which a walk
- * over it would have to step over each time. O(origins).
- */
-mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering_ring_t *ring,
-                                                         const size_t *bytes,
-                                                         mca_coll_pipering_stream_t stream);
-
 /** Blocks and bytes of a whole stream. O(origins). */
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,
                                                            size_t block_size,
                                                            mca_coll_pipering_stream_t stream);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -245,27 +245,6 @@ void mca_coll_pipering_chain_collect(mca_coll_pipering_route_t *route,
 
 /* ---- model ---- */
 
-static const mca_coll_pipering_link_cost_t *busy_link(
-    const mca_coll_pipering_chain_problem_t *chain)
-{
-    return 0 < chain->shape.across ? &chain->cost.net : &chain->cost.local;
-}
-
-/* Seconds of the processors of all ranks along the chain. */
-static double chain_work(const mca_coll_pipering_chain_problem_t *chain, double blocks)
-{
-    const double across = chain->passes * chain->shape.across;
-    const double inside = chain->passes * chain->shape.inside, bytes = (double) chain->bytes;
-    const mca_coll_pipering_work_t work
-        = {.messages = across * blocks,
-           .bytes = across * bytes,
-           .local_messages = inside * blocks,
-           .local_bytes = inside * bytes,
-           .combining = (chain->shape.across + chain->shape.inside) * bytes * chain->combine};
-
-    return mca_coll_pipering_work_time(&chain->cost, &work);
-}
-
 double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
 {
     const mca_coll_pipering_chain_problem_t *chain = problem;
@@ -291,14 +270,21 @@ double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
          .pass = near + local->latency + combine,
          .hold = fmax(near_loads * near, combines)}};
 
-    return mca_coll_pipering_crowded_time(
-        &chain->cost, mca_coll_pipering_stages_time(stages, 2, blocks),
-        chain_work(chain, (double) blocks), 1 + chain->shape.across + chain->shape.inside);
+    const int links = chain->shape.across + chain->shape.inside;
+    const double bytes = (double) chain->bytes;
+    const double work = mca_coll_pipering_links_work(
+        &chain->cost, chain->passes * chain->shape.across, chain->passes * chain->shape.inside,
+        (double) blocks, bytes, links * bytes * chain->combine);
+
+    return mca_coll_pipering_crowded_time(&chain->cost,
+                                          mca_coll_pipering_stages_time(stages, 2, blocks), work,
+                                          1 + links);
 }
 
 size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *chain)
 {
-    const mca_coll_pipering_link_cost_t *link = busy_link(chain);
+    const mca_coll_pipering_link_cost_t *link = 0 < chain->shape.across ? &chain->cost.net
+                                                                        : &chain->cost.local;
     const int hops = chain->shape.across + chain->shape.inside;
 
     return mca_coll_pipering_search_size(
@@ -373,14 +359,10 @@ static double carry_time(const mca_coll_pipering_ring_allreduce_problem_t *ring,
 static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, chunks_t all)
 {
     const double p = ring->ranks, links = p - 1;
-    const double away = 2 > ring->nodes ? 0 : ring->nodes / p, inside = 1 - away;
-    const mca_coll_pipering_work_t work = {.messages = 2 * links * away * all.blocks,
-                                           .bytes = 2 * links * away * all.bytes,
-                                           .local_messages = 2 * links * inside * all.blocks,
-                                           .local_bytes = 2 * links * inside * all.bytes,
-                                           .combining = links * all.bytes * ring->combine};
+    const double away = 2 > ring->nodes ? 0 : ring->nodes / p;
 
-    return mca_coll_pipering_work_time(&ring->cost, &work);
+    return mca_coll_pipering_links_work(&ring->cost, 2 * links * away, 2 * links * (1 - away),
+                                        all.blocks, all.bytes, links * all.bytes * ring->combine);
 }
 
 /*

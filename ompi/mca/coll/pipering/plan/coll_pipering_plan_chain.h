@@ -22,10 +22,6 @@
 #include "coll_pipering_plan_cost.h"
 #include "coll_pipering_plan_route.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** Neighbours of a rank in a chain of nodes, of which each has a chain of its ranks. */
 typedef struct mca_coll_pipering_chain_t {
     int up;    /**< rank towards the root, -1: this is the root */
@@ -101,9 +97,5 @@ typedef struct mca_coll_pipering_ring_allreduce_problem_t {
 double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size);
 size_t
 mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_problem_t *problem);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 #ifndef MCA_COLL_PIPERING_PLAN_CIRCULANT_H
 #define MCA_COLL_PIPERING_PLAN_CIRCULANT_H
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** No block in a round of any phase: the member is the root, or sends to it. */
 #define MCA_COLL_PIPERING_CIRCULANT_NONE (-128)
 
@@ -49,9 +45,5 @@ int mca_coll_pipering_circulant_block(int count, int entry, int blocks, int left
  * after it.
  */
 int mca_coll_pipering_circulant_comes(int count, const signed char *receives, int blocks, int block);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

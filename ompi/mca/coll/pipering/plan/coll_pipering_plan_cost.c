@@ -59,6 +59,15 @@ double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,
            + work->combining;
 }
 
+double mca_coll_pipering_links_work(const mca_coll_pipering_cost_t *cost, double across,
+                                    double inside, double blocks, double bytes, double combining)
+{
+    const mca_coll_pipering_work_t work = {across * blocks, across * bytes, inside * blocks,
+                                           inside * bytes, combining};
+
+    return mca_coll_pipering_work_time(cost, &work);
+}
+
 /*
  * A pipeline keeps all ranks at work, a tree only some at a time: so what counts where ranks share
  * processors is what all of them do together.
@@ -70,14 +79,6 @@ double mca_coll_pipering_crowded_time(const mca_coll_pipering_cost_t *cost, doub
     const double more = time > shared ? time : shared, less = time + shared - more;
 
     return 1 < cost->crowd && 0 < less ? more * norm(less / more) : time;
-}
-
-/* Sending hides the handling of a block if it takes so many times as long. */
-#define HIDDEN 32
-
-double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link)
-{
-    return HIDDEN * link->alpha / link->beta;
 }
 
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,

@@ -22,10 +22,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /**
  * The cost of a link. In a stream a block takes `alpha` seconds of handling and
  * `beta` seconds a byte on the wire: their sum, as in the paper's model, or, with
@@ -87,6 +83,10 @@ double mca_coll_pipering_burst_time(const mca_coll_pipering_link_cost_t *link, d
 double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,
                                    const mca_coll_pipering_work_t *work);
 
+/** The same where so many blocks, with `bytes` bytes in all, pass links between nodes and inside. */
+double mca_coll_pipering_links_work(const mca_coll_pipering_cost_t *cost, double across,
+                                    double inside, double blocks, double bytes, double combining);
+
 /**
  * Seconds of a call of so many ranks that takes `time` where each has a processor, and `work`
  * seconds of all processors.
@@ -127,9 +127,6 @@ static inline double mca_coll_pipering_both_ways(const mca_coll_pipering_link_co
     return 1 < link->both && 0 < link->eager && bytes > link->eager ? link->both : 1;
 }
 
-/** Bytes of a block whose sending hides its handling: larger blocks gain nothing. */
-double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link);
-
 /* ---- stages (coll_pipering_plan_stages.c) ---- */
 
 /** `count` equal stages of a pipeline, one after the other. */
@@ -163,9 +160,5 @@ typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_siz
 size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
                                      const mca_coll_pipering_link_cost_t *link, double eager,
                                      size_t largest, double middle);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

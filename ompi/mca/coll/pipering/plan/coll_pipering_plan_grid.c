@@ -142,29 +142,21 @@ void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *r
 
 /* ---- shares ---- */
 
-/* Where part i begins of so many equal ones. */
-static size_t cut(size_t bytes, int parts, int i)
+static size_t part_at(size_t bytes, int parts, int i)
 {
-    const size_t even = bytes / (size_t) parts, rest = bytes % (size_t) parts;
-
-    return even * (size_t) i + ((size_t) i < rest ? (size_t) i : rest);
+    return mca_coll_pipering_cut(bytes, (size_t) parts, (size_t) i);
 }
 
 static size_t share_of(const grid_t *grid, int group, int lane)
 {
     const size_t bytes = mca_coll_pipering_grid_bytes(grid, group);
 
-    return cut(bytes, grid->lanes, lane + 1) - cut(bytes, grid->lanes, lane);
-}
-
-static size_t divided(size_t bytes, size_t by)
-{
-    return bytes / by + (0 < bytes % by);
+    return part_at(bytes, grid->lanes, lane + 1) - part_at(bytes, grid->lanes, lane);
 }
 
 int mca_coll_pipering_grid_blocks(const grid_t *grid, size_t share)
 {
-    return share <= grid->block ? 1 : (int) divided(share, grid->block);
+    return share <= grid->block ? 1 : (int) mca_coll_pipering_blocks(share, grid->block);
 }
 
 size_t mca_coll_pipering_grid_largest(const grid_t *grid)
@@ -192,7 +184,7 @@ walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
     const int first = mca_coll_pipering_grid_first(grid, group);
     const size_t base = grid->before[first];
     const size_t total = mca_coll_pipering_grid_bytes(grid, group);
-    const size_t at = cut(total, grid->lanes, lane);
+    const size_t at = part_at(total, grid->lanes, lane);
     int low = first, high = mca_coll_pipering_grid_first(grid, group + 1) - 1;
 
     while (low < high) { /* the last position that begins there or before */
@@ -211,7 +203,7 @@ walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
                     .share = total / (size_t) grid->lanes,
                     .longer = (int) (total % (size_t) grid->lanes),
                     .member_ends = grid->before[low + 1] - base,
-                    .lane_ends = cut(total, grid->lanes, lane + 1)};
+                    .lane_ends = part_at(total, grid->lanes, lane + 1)};
 }
 
 /* ---- rounds ---- */
@@ -533,7 +525,7 @@ static bool take_block(mca_coll_pipering_parts_t *parts, int group)
     }
     const size_t share = share_of(grid, group, own.member);
     parts->begins = take(parts, (mca_coll_pipering_span_t){slot_of(grid, own, own.member, group), 1},
-                         cut(share, blocks, block), cut(share, blocks, block + 1));
+                         part_at(share, blocks, block), part_at(share, blocks, block + 1));
     if (!parts->sends) {
         parts->until = rounds_along(grid) - 1 - first_left(parts, sends, blocks, block);
     } else if (group != own.group) {

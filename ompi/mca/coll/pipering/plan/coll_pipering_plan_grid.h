@@ -23,10 +23,6 @@
 #include "coll_pipering_plan_blocks.h"
 #include "coll_pipering_plan_cost.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** The groups of a gather in rounds, along the ring. */
 typedef struct mca_coll_pipering_grid_t {
     const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes; borrowed */
@@ -222,9 +218,5 @@ static inline bool mca_coll_pipering_grid_next(mca_coll_pipering_grid_walk_t *wa
                   - walk->at;
     return true;
 }
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

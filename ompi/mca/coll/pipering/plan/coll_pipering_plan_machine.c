@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "coll_pipering_plan_machine.h"
+#include "ompi/mca/common/colltools/common_colltools_array.h"
 
 #define TIME_MOST 1e6
 #define BYTES_MOST ((double) (1 << 30))
@@ -306,12 +307,9 @@ void mca_coll_pipering_machine_write(const mca_coll_pipering_machine_t *machine,
 uint32_t mca_coll_pipering_machine_hash(const mca_coll_pipering_machine_t *machine)
 {
     char text[2048];
-    uint32_t hash = UINT32_C(2166136261);
 
     mca_coll_pipering_machine_write(machine, text, sizeof(text));
-    for (const char *c = text; '\0' != *c; ++c) {
-        hash = (hash ^ (unsigned char) *c) * UINT32_C(16777619);
-    }
+    const uint32_t hash = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, text, strlen(text));
     return 0 == hash ? 1 : hash;
 }
 
@@ -329,6 +327,10 @@ static double crowd_of(const mca_coll_pipering_machine_t *machine, double load)
     return fmax(1, load) / fmax(1, machine->value[MCA_COLL_PIPERING_LOAD]);
 }
 
+/* The least costs, so that none is zero. */
+#define LEAST_ALPHA 1e-7
+#define LEAST_BETA 1e-12
+
 mca_coll_pipering_cost_t mca_coll_pipering_machine_cost(const mca_coll_pipering_machine_t *machine,
                                                         double beta, double load)
 {
@@ -336,8 +338,8 @@ mca_coll_pipering_cost_t mca_coll_pipering_machine_cost(const mca_coll_pipering_
     const double times = fmin(1, crowd), us = 1e-6 * times, ns = 1e-9;
 
     return (mca_coll_pipering_cost_t){
-        .net = {.alpha = us * value[MCA_COLL_PIPERING_NET_ALPHA],
-                .beta = ns * beta,
+        .net = {.alpha = fmax(LEAST_ALPHA, us * value[MCA_COLL_PIPERING_NET_ALPHA]),
+                .beta = fmax(LEAST_BETA, ns * beta),
                 .latency = 1e-6 * value[MCA_COLL_PIPERING_NET_LATENCY],
                 .gap = us * value[MCA_COLL_PIPERING_NET_GAP],
                 .overlap = 0 < value[MCA_COLL_PIPERING_NET_OVERLAP],
@@ -350,8 +352,8 @@ mca_coll_pipering_cost_t mca_coll_pipering_machine_cost(const mca_coll_pipering_
                 .both = value[MCA_COLL_PIPERING_NET_BOTH]},
         .far = 1e-6 * fmax(value[MCA_COLL_PIPERING_NET_LATENCY], value[MCA_COLL_PIPERING_NET_FAR]),
         .uplinks = value[MCA_COLL_PIPERING_NET_UPLINKS],
-        .local = {.alpha = us * value[MCA_COLL_PIPERING_LOCAL_ALPHA],
-                  .beta = ns * times * value[MCA_COLL_PIPERING_LOCAL_BETA],
+        .local = {.alpha = fmax(LEAST_ALPHA, us * value[MCA_COLL_PIPERING_LOCAL_ALPHA]),
+                  .beta = fmax(LEAST_BETA, ns * times * value[MCA_COLL_PIPERING_LOCAL_BETA]),
                   .latency = us * value[MCA_COLL_PIPERING_LOCAL_LATENCY],
                   .gap = us * value[MCA_COLL_PIPERING_LOCAL_GAP],
                   .overlap = 0 < value[MCA_COLL_PIPERING_LOCAL_OVERLAP]},

@@ -23,10 +23,6 @@
 
 #include "coll_pipering_plan_cost.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** The values of a machine; their names and units are in coll_pipering_plan_machine.c. */
 typedef enum {
     MCA_COLL_PIPERING_NET_ALPHA,
@@ -119,9 +115,5 @@ double mca_coll_pipering_machine_combine(const mca_coll_pipering_machine_t *mach
  */
 uint32_t mca_coll_pipering_machine_explain(const mca_coll_pipering_machine_t *machine, double load,
                                            double seconds, double bytes);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

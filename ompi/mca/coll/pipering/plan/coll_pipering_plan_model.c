@@ -97,44 +97,51 @@ size_t mca_coll_pipering_model_scratch(int p)
 typedef struct {
     int count;
     uint64_t *blocks;
-    double *bytes; /* of each member; after weigh_members the time of its blocks */
+    double *time; /* [count] seconds of the blocks of each on a link */
     double *lag;
-    double total_bytes;
+    double total_bytes, total_time;
     double largest; /* bytes of the largest block of any rank */
-    uint64_t least_blocks, total_blocks;
+    uint64_t total_blocks;
 } members_t;
+
+/* Seconds of a link for a contribution. */
+static double time_of_bytes(const mca_coll_pipering_problem_t *problem,
+                            const mca_coll_pipering_link_cost_t *link, size_t bytes,
+                            size_t block_size)
+{
+    return fmax((double) bytes * problem->combine,
+                mca_coll_pipering_stream_time(
+                    link, (double) mca_coll_pipering_blocks(bytes, block_size), (double) bytes));
+}
 
 static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_t *ring = problem->ring;
     members_t members = {.count = count_members(problem),
-                         .blocks = problem->scratch,
-                         .least_blocks = UINT64_MAX};
+                         .blocks = problem->scratch};
 
-    members.bytes = (double *) (members.blocks + ring->size + 1);
-    members.lag = members.bytes + ring->size + 1;
+    members.time = (double *) (members.blocks + ring->size + 1);
+    members.lag = members.time + ring->size + 1;
     for (int j = 0; j < members.count; ++j) {
         members.blocks[j] = 0;
-        members.bytes[j] = 0;
+        members.time[j] = 0;
     }
     size_t m = 0;
-    uint64_t b = 0; /* of m bytes; equal contributions in a row are cut once */
+    uint64_t b = 0;  /* of m bytes; equal contributions in a row are cut once */
+    double time = 0; /* likewise */
     for (int x = 0; x < ring->size; ++x) {
         if (m != problem->bytes[ring->rank[x]]) {
             m = problem->bytes[ring->rank[x]];
             b = mca_coll_pipering_blocks(m, block_size);
+            time = time_of_bytes(problem, member_link(problem), m, block_size);
             members.largest = 0 == b ? members.largest
                                      : fmax(members.largest, (double) m / (double) b);
         }
         members.blocks[member_at(problem, x)] += b;
-        members.bytes[member_at(problem, x)] += (double) m;
-    }
-    for (int j = 0; j < members.count; ++j) {
-        members.total_blocks += members.blocks[j];
-        members.total_bytes += members.bytes[j];
-        if (members.blocks[j] < members.least_blocks) {
-            members.least_blocks = members.blocks[j];
-        }
+        members.time[member_at(problem, x)] += time;
+        members.total_blocks += b;
+        members.total_bytes += (double) m;
+        members.total_time += time;
     }
     return members;
 }
@@ -145,16 +152,6 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
     const members_t members = find_members(problem, block_size);
 
     return mca_coll_pipering_rounds(members.blocks, members.count);
-}
-
-/* Seconds of a link for a contribution. */
-static double time_of_bytes(const mca_coll_pipering_problem_t *problem,
-                            const mca_coll_pipering_link_cost_t *link, size_t bytes,
-                            size_t block_size)
-{
-    return fmax((double) bytes * problem->combine,
-                mca_coll_pipering_stream_time(
-                    link, (double) mca_coll_pipering_blocks(bytes, block_size), (double) bytes));
 }
 
 /*
@@ -194,29 +191,6 @@ static double inner_time(const mca_coll_pipering_problem_t *problem, size_t bloc
     return work + best + problem->cost.local.latency;
 }
 
-/* Replaces members->bytes by the time of the blocks, in units of `unit`; the sum in seconds. */
-static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t block_size,
-                            members_t *members, double unit)
-{
-    const mca_coll_pipering_ring_t *ring = problem->ring;
-    double work = 0;
-
-    for (int j = 0; j < members->count; ++j) {
-        members->bytes[j] = 0;
-    }
-    size_t m = 0;
-    double time = 0; /* of m bytes */
-    for (int x = 0; x < ring->size; ++x) {
-        if (m != problem->bytes[ring->rank[x]]) {
-            m = problem->bytes[ring->rank[x]];
-            time = time_of_bytes(problem, member_link(problem), m, block_size);
-        }
-        members->bytes[member_at(problem, x)] += time / unit;
-        work += time;
-    }
-    return work;
-}
-
 /* Seconds of the processors of all ranks: each block passes all of them. */
 static double work_of(const mca_coll_pipering_problem_t *problem, const members_t *members)
 {
@@ -225,22 +199,18 @@ static double work_of(const mca_coll_pipering_problem_t *problem, const members_
     const double across = 2 > ring->nodes     ? 0
                           : problem->reduces ? ring->nodes * links / ring->size
                                              : ring->nodes - 1;
-    const double inside = links - across, blocks = (double) members->total_blocks;
-    const mca_coll_pipering_work_t work
-        = {.messages = across * blocks,
-           .bytes = across * members->total_bytes,
-           .local_messages = inside * blocks,
-           .local_bytes = inside * members->total_bytes,
-           .combining = links * members->total_bytes * problem->combine};
 
-    return mca_coll_pipering_work_time(&problem->cost, &work);
+    return mca_coll_pipering_links_work(&problem->cost, across, links - across,
+                                        (double) members->total_blocks, members->total_bytes,
+                                        links * members->total_bytes * problem->combine);
 }
 
-double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
+double mca_coll_pipering_time(const void *call, size_t block_size)
 {
+    const mca_coll_pipering_problem_t *problem = call;
     const mca_coll_pipering_ring_t *ring = problem->ring;
     const mca_coll_pipering_link_cost_t *link = member_link(problem), *local = &problem->cost.local;
-    members_t members = find_members(problem, block_size);
+    const members_t members = find_members(problem, block_size);
     const double combined = members.largest * problem->combine;
     const double largest = fmax(mca_coll_pipering_stream_time(link, 1, members.largest), combined);
     const double hop = mca_coll_pipering_stream_time(local, 1, members.largest) + local->latency;
@@ -254,12 +224,11 @@ double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t
                                : link->latency + (member_ranks(problem, j) - 1) * hop)
                           + combined)
                          / largest;
+        members.time[j] /= largest; /* from here on in this unit */
     }
-    const double work = weigh_members(problem, block_size, &members, largest);
-
-    const double delay = mca_coll_pipering_delay(members.blocks, members.bytes, members.lag,
+    const double delay = mca_coll_pipering_delay(members.blocks, members.time, members.lag,
                                                  members.count);
-    const double outer = work + (delay - 1) * largest;
+    const double outer = members.total_time + (delay - 1) * largest;
     const double inner = has_nodes(problem) && members.count < ring->size
                              ? inner_time(problem, block_size, largest + link->latency, hop)
                              : 0;
@@ -300,11 +269,6 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem)
     return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
 }
 
-static double time_of_ring(const void *problem, size_t block_size)
-{
-    return mca_coll_pipering_time(problem, block_size);
-}
-
 /*
  * Eager contributions are cut only where this gains more than this factor: the model does not
  * know how much longer ranks wait for their processors with more blocks.
@@ -325,7 +289,7 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
     if (0 == largest) {
         return 1;
     }
-    const size_t best = mca_coll_pipering_search_size(time_of_ring, problem, link,
+    const size_t best = mca_coll_pipering_search_size(mca_coll_pipering_time, problem, link,
                                                       problem->cost.local.eager, largest,
                                                       sqrt(total * link->alpha / link->beta
                                                            / count_members(problem)));

@@ -23,10 +23,6 @@
 #include "coll_pipering_plan_blocks.h"
 #include "coll_pipering_plan_cost.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** How B is chosen (paper 2.4). */
 typedef enum {
     MCA_COLL_PIPERING_MODEL_SEARCH,   /**< least modelled time over candidate sizes */
@@ -51,7 +47,7 @@ typedef struct mca_coll_pipering_problem_t {
 size_t mca_coll_pipering_model_scratch(int p);
 
 /** Modelled seconds of the pipelined ring with blocks of at most B bytes. O(p). */
-double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size);
+double mca_coll_pipering_time(const void *problem, size_t block_size);
 
 /** Number of rounds of the ring of members, exact for the order of the ring. O(p). */
 uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
@@ -65,9 +61,5 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem);
 
 /** The block size of least modelled time for a call along the ring, in bytes. */
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

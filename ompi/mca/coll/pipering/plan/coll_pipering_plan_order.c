@@ -326,18 +326,14 @@ static void lower_tops(workspace_t *w)
     }
 }
 
-static int lesser(int64_t a, int b)
-{
-    return a < b ? (int) a : b;
-}
-
 /*
  * The next node: the one that adds most delay without exceeding the limit; else the one
  * that subtracts just enough for the remaining node that adds most; else any remaining one.
  */
 static int pick_node(workspace_t *w, int64_t delay, int64_t limit)
 {
-    int node = take_from(w, w->adds, lesser(limit - delay, w->adds_top), 1, -1);
+    const int64_t left = limit - delay;
+    int node = take_from(w, w->adds, left < w->adds_top ? (int) left : w->adds_top, 1, -1);
 
     if (0 <= node) {
         return node;

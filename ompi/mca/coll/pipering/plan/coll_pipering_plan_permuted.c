@@ -43,6 +43,7 @@
  */
 
 #include "coll_pipering_plan_permuted.h"
+#include "coll_pipering_plan_blocks.h"
 
 #include <stdint.h>
 
@@ -70,14 +71,9 @@ void mca_coll_pipering_permutation(int ranks, int *permutation)
     }
 }
 
-static size_t quotient_up(size_t a, size_t b)
-{
-    return a / b + (0 != a % b);
-}
-
 size_t mca_coll_pipering_packet_size(size_t packet, size_t bytes)
 {
-    const size_t least = quotient_up(bytes, MCA_COLL_PIPERING_PACKETS_MOST);
+    const size_t least = mca_coll_pipering_blocks(bytes, MCA_COLL_PIPERING_PACKETS_MOST);
 
     return packet < least ? least : packet;
 }
@@ -88,7 +84,8 @@ size_t mca_coll_pipering_packets(const mca_coll_pipering_permuted_plan_t *plan)
 
     for (int rank = 0; rank < plan->ranks; ++rank) {
         const size_t bytes = plan->bytes[rank];
-        packets += quotient_up(bytes, mca_coll_pipering_packet_size(plan->packet, bytes));
+        const size_t packet = mca_coll_pipering_packet_size(plan->packet, bytes);
+        packets += mca_coll_pipering_blocks(bytes, packet);
     }
     return packets;
 }

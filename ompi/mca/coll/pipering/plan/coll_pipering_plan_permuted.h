@@ -19,10 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** Writes a permutation of 0 .. ranks - 1 to `permutation`, the same wherever it is made. */
 void mca_coll_pipering_permutation(int ranks, int *permutation);
 
@@ -71,9 +67,5 @@ void mca_coll_pipering_visits_begin(mca_coll_pipering_visits_t *visits,
 /** The next packet; false: there is none. */
 bool mca_coll_pipering_visits_next(mca_coll_pipering_visits_t *visits,
                                    mca_coll_pipering_packet_t *packet);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

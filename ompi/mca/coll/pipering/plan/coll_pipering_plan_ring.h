@@ -20,10 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** The ring. All arrays belong to the caller (mca_coll_pipering_ring_bind). */
 typedef struct mca_coll_pipering_ring_t {
     int size;      /**< p */
@@ -93,9 +89,5 @@ size_t mca_coll_pipering_order_scratch(int p);
  */
 void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
                              const uint64_t *blocks, unsigned flags, void *scratch);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

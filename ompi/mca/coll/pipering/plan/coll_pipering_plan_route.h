@@ -21,10 +21,6 @@
 
 #include "coll_pipering_plan_blocks.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** A link into a rank. */
 typedef struct mca_coll_pipering_in_t {
     int peer;   /**< rank that sends */
@@ -142,9 +138,5 @@ void mca_coll_pipering_route_shift_tags(mca_coll_pipering_route_t *route, int ta
  */
 void mca_coll_pipering_route_measure(mca_coll_pipering_route_t *route, const size_t *bytes,
                                      size_t block_size, const int *node_of, int me);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

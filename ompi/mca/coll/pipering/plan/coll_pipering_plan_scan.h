@@ -21,10 +21,6 @@
 
 #include "coll_pipering_plan_cost.h"
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** A scan of so many ranks, or one that leaves out the own value. */
 typedef struct mca_coll_pipering_scan_t {
     int ranks;
@@ -52,9 +48,5 @@ typedef struct mca_coll_pipering_scan_problem_t {
 
 /** Modelled seconds, the sum over rounds. O(p log p). */
 double mca_coll_pipering_scan_time(const mca_coll_pipering_scan_problem_t *problem);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

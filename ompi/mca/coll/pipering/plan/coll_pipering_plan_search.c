@@ -57,6 +57,9 @@
 /* Beyond the eager bound there is nothing, if the best there takes so many times as long. */
 #define FAR_BEYOND 1.2
 
+/* Sending hides the handling of a block if it takes so many times as long. */
+#define HIDDEN 32
+
 /* Most eager bounds: of the busy link, and of others. */
 #define BOUNDS 2
 
@@ -71,7 +74,7 @@ typedef struct {
     const void *problem;
     double largest; /* size allowed */
     double best;    /* time so far */
-    double hidden;  /* mca_coll_pipering_hidden_size */
+    double hidden;  /* of a block whose sending hides its handling: larger ones gain nothing */
     int count;
     struct {
         double size, time;
@@ -257,7 +260,7 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
     choice_t choice = {.time_of = time_of,
                        .problem = problem,
                        .largest = (double) largest,
-                       .hidden = mca_coll_pipering_hidden_size(link)};
+                       .hidden = HIDDEN * link->alpha / link->beta};
 
     const double its = 0 < link->eager ? link->eager : HUGE_VAL;
     const double others = 0 < eager ? eager : HUGE_VAL;

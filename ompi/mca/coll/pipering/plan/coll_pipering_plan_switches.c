@@ -23,6 +23,7 @@
  */
 
 #include "coll_pipering_plan_switches.h"
+#include "ompi/mca/common/colltools/common_colltools_array.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -33,14 +34,11 @@
 /* More digits are no number of a host. */
 #define DIGITS_MOST 18
 
-/* FNV-1a, never 0. */
+/* Never 0. */
 static uint32_t hash_of(const char *name, size_t length)
 {
-    uint32_t hash = UINT32_C(2166136261);
+    const uint32_t hash = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, name, length);
 
-    for (size_t i = 0; i < length; ++i) {
-        hash = (hash ^ (unsigned char) name[i]) * UINT32_C(16777619);
-    }
     return 0 == hash ? 1 : hash;
 }
 

@@ -20,10 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(c_plusplus) || defined(__cplusplus)
-extern "C" {
-#endif
-
 /** A line that does not hold, said to people. */
 #define MCA_COLL_PIPERING_SWITCHES_SAID 256
 
@@ -46,9 +42,5 @@ bool mca_coll_pipering_switches_find(const char *text, const char *host, uint32_
  * one of them is NULL.
  */
 uint32_t mca_coll_pipering_switches_address(const char *address, const char *pattern);
-
-#if defined(c_plusplus) || defined(__cplusplus)
-}
-#endif
 
 #endif

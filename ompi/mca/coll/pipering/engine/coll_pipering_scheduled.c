@@ -1,0 +1,71 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What calls by the schedule engine have in common: their memory, and what they list.
+ */
+
+#include "coll_pipering_scheduled.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *mca_coll_pipering_scheduled_new(const mca_common_colltools_caller_t *caller, int tag,
+                                      size_t size, mca_common_colltools_needs_t most, size_t more,
+                                      void **behind)
+{
+    mca_coll_pipering_scheduled_t *scheduled = malloc(
+        size + mca_common_colltools_schedule_size(most) + more);
+
+    if (NULL != scheduled) {
+        memset(scheduled, 0, size);
+        *behind = mca_common_colltools_schedule_bind(&scheduled->schedule, most,
+                                                     (char *) scheduled + size);
+        scheduled->schedule.caller = caller;
+        scheduled->schedule.tag = tag;
+        scheduled->schedule.context = scheduled;
+    }
+    return scheduled;
+}
+
+static uint64_t open_window(mca_common_colltools_messages_t *list)
+{
+    uint64_t bytes = 0;
+
+    list->window = list->count;
+    for (uint32_t i = 0; i < list->count; ++i) {
+        bytes += list->message[i].bytes;
+    }
+    return bytes;
+}
+
+void mca_coll_pipering_scheduled_listed(mca_coll_pipering_scheduled_t *scheduled)
+{
+    mca_coll_pipering_traffic_t *traffic = &scheduled->traffic;
+
+    traffic->bytes_in = open_window(&scheduled->schedule.receives);
+    traffic->bytes_out = open_window(&scheduled->schedule.sends);
+    traffic->blocks_in = scheduled->schedule.receives.count;
+    traffic->blocks_out = scheduled->schedule.sends.count;
+}
+
+bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled)
+{
+    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
+
+    if (NULL != scheduled->unpacker) {
+        OBJ_RELEASE(scheduled->unpacker);
+    }
+    if (!pending) {
+        free(scheduled->memory);
+        free(scheduled);
+    }
+    return pending;
+}
