@@ -106,7 +106,8 @@ def setup(rows):
 # A rank goes through these as often as it waits: for a call, and for the set-up before the first.
 POLLED = {"mca_coll_pipering_pipe_progress", "mca_coll_pipering_pipe_done",
           "mca_coll_pipering_deliver", "mca_common_colltools_task_progress",
-          "mca_common_colltools_task_run", "advance", "mca_coll_pipering_setup_progress",
+          "mca_common_colltools_task_run", "advance", "move", "move_pipes",
+          "mca_coll_pipering_setup_progress",
           "mca_common_colltools_schedule_move", "mca_common_colltools_agreement_move", "drop_below"}
 MOST_INSTRUCTIONS = {"small:Allgatherv": 91, "small:Bcast": 53, "small:Allreduce": 59,
                      "kept:Allgatherv": 2418, "kept:Bcast": 2418}
