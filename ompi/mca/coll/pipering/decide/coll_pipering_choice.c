@@ -173,11 +173,11 @@ static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft
            .scratch = draft->problem.scratch};
     mca_coll_pipering_times_t times;
 
-    for (int end = 0; end < 2; ++end) {
+    for (int end = 0; end < (range->doubted ? 2 : 1); ++end) {
         cost = mca_coll_pipering_machine_cost(draft->machine, range->beta[end], draft->load);
-        times.at[end] = 0 < end && !range->doubted ? times.at[0]
-                                                   : mca_coll_pipering_below_time(&call).time;
+        times.at[end] = mca_coll_pipering_below_time(&call).time;
     }
+    times.at[1] = range->doubted ? times.at[1] : times.at[0];
     return times;
 }
 

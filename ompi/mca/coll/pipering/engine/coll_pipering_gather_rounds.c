@@ -153,7 +153,6 @@ static int pack_own(rounds_t *rounds)
         = {mca_coll_pipering_contribution(layout, rounds->me),
            mca_coll_pipering_contribution_count(layout, rounds->me), layout->type};
     const mca_coll_pipering_place_t to = {rounds->own, bytes, MPI_PACKED};
-
     size_t size;
 
     if (layout->dense || 0 == bytes) {

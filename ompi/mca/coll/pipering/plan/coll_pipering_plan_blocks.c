@@ -119,9 +119,9 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
 
         share_blocks(stream, rank, blocks, &from, &to);
         volume.blocks += to - from;
-        volume.bytes += 0 == blocks ? 0
-                                    : mca_coll_pipering_cut(m, blocks, to)
-                                          - mca_coll_pipering_cut(m, blocks, from);
+        volume.bytes += to - from == blocks ? m
+                                            : mca_coll_pipering_cut(m, blocks, to)
+                                                  - mca_coll_pipering_cut(m, blocks, from);
     }
     return volume;
 }
