@@ -391,7 +391,9 @@ double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_s
     const double passed = pass_time(&ring->cost, gather, block, 0);
     const double scattered = fmax(carry_time(ring, scatter, block_size, false),
                                   pass_time(&ring->cost, scatter, block, ring->combine));
-    const double combined = take_chunks(ring, links, larger, block_size).bytes * ring->combine;
+    const way_t link = {.across = 0 < there, .inside = 0 == there};
+    const double combined = pass_time(&ring->cost, link, block, 0)
+                            + take_chunks(ring, links, larger, block_size).bytes * ring->combine;
     const double sending = scattered + fmax(carry_time(ring, gather, block_size, true), passed);
     const double combining = combined + fmax(carry_time(ring, rest, block_size, true), passed);
 
