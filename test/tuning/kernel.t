@@ -430,6 +430,17 @@ def real_enough():
     assert 1 <= len(results["short"]["seconds"]) < 10000
 
 
+def real_stream():
+    """a block of a ring's streams takes a tenth of the time on one link alone, or more"""
+    cells = [parsed(f"{direction}{size}", f"task=stream scope=inter direction={direction} "
+                    f"bytes={size}") for direction in ("one", "all") for size in (256, 4096)]
+    _, results = real(cells, "--ppn", "1", program=("env", "OMPI_MCA_pml=ob1"))
+    for size in (256, 4096):
+        one, every = (min(results[f"{direction}{size}"]["seconds"])
+                      for direction in ("one", "all"))
+        assert every > one / 10, (size, one, every)
+
+
 LATE = 0.3
 CORRUPT = f"""
 #include <mpi.h>
@@ -482,8 +493,8 @@ def with_nodes(test):
 
 
 (test_real_cells, test_real_parts, test_real_pml, test_real_race, test_real_enough,
- test_real_wrong) = map(with_nodes, (real_cells, real_parts, real_pml, real_race, real_enough,
-                                     real_wrong))
+ test_real_stream, test_real_wrong) = map(with_nodes, (
+     real_cells, real_parts, real_pml, real_race, real_enough, real_stream, real_wrong))
 
 if __name__ == "__main__":
     sys.exit(tap.run(globals()))

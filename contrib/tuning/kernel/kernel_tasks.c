@@ -141,6 +141,7 @@ typedef struct {
     const link_t *link;
     MPI_Comm comm;
     int to_receive, to_send; /* blocks that are not begun yet */
+    int may_send;            /* of them, before more are received */
     MPI_Request requests[2 * AHEAD];
 } flow_t;
 
@@ -154,9 +155,10 @@ static void advance(flow_t *flow, int place)
         MPI_Irecv(link->in + (size_t) place * link->bytes, bytes, MPI_BYTE, link->from, 0,
                   flow->comm, &flow->requests[place]);
         --flow->to_receive;
-    } else if (AHEAD <= place && 0 < flow->to_send) {
+    } else if (AHEAD <= place && 0 < flow->to_send && 0 < flow->may_send) {
         MPI_Isend(link->out, bytes, MPI_BYTE, link->to, 0, flow->comm, &flow->requests[place]);
         --flow->to_send;
+        --flow->may_send;
     }
 }
 
@@ -165,7 +167,8 @@ static flow_t begin_flow(const link_t *link, MPI_Comm comm)
     flow_t flow = {.link = link,
                    .comm = comm,
                    .to_receive = MPI_PROC_NULL == link->from ? 0 : link->blocks,
-                   .to_send = MPI_PROC_NULL == link->to ? 0 : link->blocks};
+                   .to_send = MPI_PROC_NULL == link->to ? 0 : link->blocks,
+                   .may_send = MPI_PROC_NULL == link->from ? link->blocks : link->ahead};
 
     for (int i = 0; i < 2 * AHEAD; ++i) {
         flow.requests[i] = MPI_REQUEST_NULL;
@@ -179,8 +182,10 @@ static flow_t begin_flow(const link_t *link, MPI_Comm comm)
 
 /*
  * All receives and sends that may be on their way are begun; whenever one is over, the next one
- * takes its place. The time is that from the end of the first ones to the last: blocks on their
- * way share the link, so that they may end together.
+ * takes its place. A rank that receives sends a block for each received one, as in a ring: a send
+ * is over when its block is buffered, and a rank that sent all of them first would receive what is
+ * there already. The time is that from the end of the first ones to the last: blocks on their way
+ * share the link, so that they may end together.
  */
 static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
 {
@@ -197,8 +202,14 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
         if (AHEAD > i) {
             last = MPI_Wtime();
             first = link->ahead == ++received ? last : first;
+            ++flow.may_send;
+            advance(&flow, i);
         }
-        advance(&flow, i);
+        for (int place = AHEAD; place < AHEAD + link->ahead; ++place) {
+            if (MPI_REQUEST_NULL == flow.requests[place]) {
+                advance(&flow, place);
+            }
+        }
     }
     *seconds = 0 < received ? (last - first) / (received - link->ahead) : 0.0;
 }
