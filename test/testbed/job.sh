@@ -156,7 +156,7 @@ machine_text() {
     local rates=$TESTBED_RATE
     rates+=,$(sed 's/n[0-9]*://g' <<<"${TESTBED_SLOW-}")
     cat "$HERE/machine"
-    [[ $TESTBED_PML == ob1 ]] || printf '%s\n' 'net_eager = 16128' 'net_handshake = 300'
+    [[ $TESTBED_PML == ob1 ]] || printf '%s\n' 'net_eager = 16384' 'net_handshake = 300'
     tr , '\n' <<<"$rates" | awk '
         /^[0-9]/ {
             rate = $1 * (/gbit/ ? 1000 : /kbit/ ? 0.001 : 1)
