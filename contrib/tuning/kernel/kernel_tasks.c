@@ -141,11 +141,10 @@ typedef struct {
     const link_t *link;
     MPI_Comm comm;
     int to_receive, to_send; /* blocks that are not begun yet */
-    int may_send;            /* of them, before more are received */
     MPI_Request requests[2 * AHEAD];
 } flow_t;
 
-/* Begins the next block at this place, if there is one. */
+/* Begins the next block at this place, if there is one: no send before as many receives. */
 static void advance(flow_t *flow, int place)
 {
     const link_t *link = flow->link;
@@ -155,10 +154,9 @@ static void advance(flow_t *flow, int place)
         MPI_Irecv(link->in + (size_t) place * link->bytes, bytes, MPI_BYTE, link->from, 0,
                   flow->comm, &flow->requests[place]);
         --flow->to_receive;
-    } else if (AHEAD <= place && 0 < flow->to_send && 0 < flow->may_send) {
+    } else if (AHEAD <= place && flow->to_receive < flow->to_send) {
         MPI_Isend(link->out, bytes, MPI_BYTE, link->to, 0, flow->comm, &flow->requests[place]);
         --flow->to_send;
-        --flow->may_send;
     }
 }
 
@@ -167,8 +165,7 @@ static flow_t begin_flow(const link_t *link, MPI_Comm comm)
     flow_t flow = {.link = link,
                    .comm = comm,
                    .to_receive = MPI_PROC_NULL == link->from ? 0 : link->blocks,
-                   .to_send = MPI_PROC_NULL == link->to ? 0 : link->blocks,
-                   .may_send = MPI_PROC_NULL == link->from ? link->blocks : link->ahead};
+                   .to_send = MPI_PROC_NULL == link->to ? 0 : link->blocks};
 
     for (int i = 0; i < 2 * AHEAD; ++i) {
         flow.requests[i] = MPI_REQUEST_NULL;
@@ -202,7 +199,6 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
         if (AHEAD > i) {
             last = MPI_Wtime();
             first = link->ahead == ++received ? last : first;
-            ++flow.may_send;
             advance(&flow, i);
         }
         for (int place = AHEAD; place < AHEAD + link->ahead; ++place) {
