@@ -20,6 +20,9 @@
 
 #include "ompi/constants.h"
 
+/* Places of elements are multiples of one more, as those of memory are that malloc gives. */
+#define ALIGNED ((ptrdiff_t) 15)
+
 size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap)
 {
     const opal_datatype_t *layout = &type->super;
@@ -29,8 +32,19 @@ size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrd
         return 0;
     }
     const ptrdiff_t last = (ptrdiff_t) (count - 1) * (layout->ub - layout->lb);
-    *gap = layout->true_lb + (0 > last ? last : 0);
-    return (size_t) (layout->true_ub - layout->true_lb + (0 > last ? -last : last));
+    const ptrdiff_t begin = layout->true_lb + (0 > last ? last : 0);
+    const ptrdiff_t end = layout->true_ub + (0 > last ? 0 : last);
+
+    *gap = begin & ~ALIGNED;
+    return (size_t) ((end - *gap + ALIGNED) & ~ALIGNED);
+}
+
+bool mca_common_colltools_interleaves(const ompi_datatype_t *type)
+{
+    const opal_datatype_t *layout = &type->super;
+    const ptrdiff_t extent = layout->ub - layout->lb;
+
+    return layout->true_ub - layout->true_lb > (0 > extent ? -extent : extent);
 }
 
 #if MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR

@@ -30,10 +30,16 @@ BEGIN_C_DECLS
 
 /**
  * The bytes of memory that `count` elements of a type lie in, and in *gap how far behind the
- * address of the elements these bytes begin. opal_datatype_span gives this too, but not where
- * the extent is negative, so that each element lies before the last.
+ * address of the elements these bytes begin. Both are multiples of 16, so that the address is
+ * aligned as the memory is, and other elements can follow. These want a span of their own: where
+ * elements interleave, the first one of a span lies inside of the last one before it.
+ * opal_datatype_span gives the bytes too, but not where the extent is negative, so that each
+ * element lies before the last.
  */
 size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap);
+
+/** Whether an element may lie between the parts of another one, as columns of a matrix do. */
+bool mca_common_colltools_interleaves(const ompi_datatype_t *type);
 
 /**
  * Whether an address is memory of a device, which the host must neither read nor write. Ranks

@@ -25,12 +25,24 @@
 
 #include <string.h>
 
+/*
+ * Elements that interleave may meet in the vector of a reduce-scatter, which is only read; it is
+ * the parts of the result where they do not, and these are apart in the order of ranks alone.
+ */
+static bool is_ordered(const mca_coll_pipering_call_t *call)
+{
+    return NULL != call->op
+           && (!ompi_op_is_commute(call->op)
+               || (mca_coll_pipering_scatters_result(call->collective)
+                   && mca_common_colltools_interleaves(call->send.type)));
+}
+
 static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                       const mca_coll_pipering_params_t *params)
 {
     return (mca_coll_pipering_key_t){.collective = call->collective,
                                      .params = *params,
-                                     .ordered = NULL != call->op && !ompi_op_is_commute(call->op),
+                                     .ordered = is_ordered(call),
                                      .order_matters = call->order_matters,
                                      .streamed = call->context->streamed,
                                      .root = call->root,

@@ -67,9 +67,8 @@ typedef struct {
     mca_coll_pipering_rounds_args_t args;
     int me;
     char *slots;       /* in super.memory: values of this rank, and what they become */
-    char *came;        /* likewise: values that have come in, round by round */
-    size_t listed;     /* of these, elements of rounds that are listed */
-    size_t combined;   /* likewise, that are combined */
+    ptrdiff_t *came;   /* [rounds] where values of a round that come in lie, from super.memory */
+    size_t combined;   /* of these, elements that are combined */
     size_t step_done;  /* elements, or pieces, of the step that is under way */
     mca_coll_pipering_parts_t coming; /* the walk over what is combined ... */
     run_t run;                        /* ... and the run at which it is */
@@ -95,27 +94,47 @@ static mca_coll_pipering_grid_round_t round_of(const reduction_t *reduction, int
     return mca_coll_pipering_grid_round(reduction->args.grid, reduction->me, k);
 }
 
-/* Room for all slots, and for what comes in to be combined. */
+/* Elements that come in to be combined in round k. */
+static size_t count_in(const reduction_t *reduction, int k)
+{
+    mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
+    size_t count = 0;
+
+    for (run_t run; mca_coll_pipering_parts_run(&in, &run); count += run.count) {
+    }
+    return count;
+}
+
+/*
+ * Room for all slots, and for what comes in to be combined. Slots are elements of the vector in
+ * another order, and none comes in twice in a round, so in a span elements are no farther apart than
+ * in the user's vector, where they do not meet. Slots lie last: what a message that is longer than
+ * expected overruns, where pml/ob1 is not patched, is then values of a call that fails.
+ */
 static int take_memory(reduction_t *reduction)
 {
-    const mca_coll_pipering_rounds_args_t *args = &reduction->args;
-    size_t incoming = 0;
-    ptrdiff_t gap = 0;
+    const ompi_datatype_t *type = reduction->args.unit.type;
+    const int rounds = mca_coll_pipering_grid_rounds(reduction->args.grid);
+    size_t size = 0, span;
+    ptrdiff_t gap;
 
-    for (int k = 0; k < mca_coll_pipering_grid_rounds(args->grid); ++k) {
-        mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
-        for (run_t run; mca_coll_pipering_parts_run(&in, &run); incoming += run.count) {
-        }
+    for (int k = 0; k < rounds; ++k, size += span) {
+        span = mca_common_colltools_span(type, count_in(reduction, k), &gap);
+        reduction->came[k] = (ptrdiff_t) size - gap;
     }
-    const size_t all = args->slots->packed;
-    reduction->super.memory = malloc(
-        mca_common_colltools_span(args->unit.type, all + incoming, &gap));
+    span = mca_common_colltools_span(type, reduction->args.slots->packed, &gap);
+    reduction->super.memory = malloc(size + span);
     if (NULL == reduction->super.memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    reduction->slots = (char *) reduction->super.memory - gap;
-    reduction->came = at(reduction, reduction->slots, all);
+    reduction->slots = (char *) reduction->super.memory + (ptrdiff_t) size - gap;
     return OMPI_SUCCESS;
+}
+
+/* Where an element of those lies that come in in round k. */
+static char *came_at(const reduction_t *reduction, int k, size_t element)
+{
+    return at(reduction, (char *) reduction->super.memory + reduction->came[k], element);
 }
 
 static int copy(reduction_t *reduction, char *to, char *from, size_t count)
@@ -153,11 +172,14 @@ static int combine(void *context, int k, int is_first)
     reduction_t *reduction = context;
 
     if (0 == reduction->step_done) {
-        reduction->coming = is_first ? parts_of(reduction, k, true) : reduction->coming;
+        if (is_first) {
+            reduction->coming = parts_of(reduction, k, true);
+            reduction->combined = 0;
+        }
         (void) mca_coll_pipering_parts_run(&reduction->coming, &reduction->run);
     }
     const int rc = mca_coll_pipering_rounds_combine(
-        &reduction->args, at(reduction, reduction->came, reduction->combined),
+        &reduction->args, came_at(reduction, k, reduction->combined),
         at(reduction, reduction->slots, reduction->run.begin), reduction->run.count,
         &reduction->step_done);
     reduction->combined += OMPI_SUCCESS == rc ? reduction->run.count : 0;
@@ -245,7 +267,7 @@ static void list_back(reduction_t *reduction, int k)
     const mca_coll_pipering_grid_round_t round = round_of(reduction, k);
     mca_common_colltools_schedule_t *schedule = &reduction->super.schedule;
     mca_coll_pipering_parts_t in = parts_of(reduction, k, true);
-    bool first = true;
+    size_t listed = 0;
     run_t run;
 
     reduction->so_far[k] = mca_common_colltools_schedule_so_far(schedule);
@@ -256,13 +278,12 @@ static void list_back(reduction_t *reduction, int k)
     go.steps = until < rounds ? reduction->so_far[until - 1].steps : 0;
     list_runs(reduction, &schedule->sends, k, false, round.from, go);
     while (mca_coll_pipering_parts_run(&in, &run)) {
-        list_message(reduction, &schedule->receives,
-                     at(reduction, reduction->came, reduction->listed), run.count, round.to, come);
-        reduction->listed += run.count;
-        mca_common_colltools_schedule_step(schedule, combine, k, first,
+        list_message(reduction, &schedule->receives, came_at(reduction, k, listed), run.count,
+                     round.to, come);
+        mca_common_colltools_schedule_step(schedule, combine, k, 0 == listed,
                                            (mca_common_colltools_needs_t){
                                                .receives = schedule->receives.count});
-        first = false;
+        listed += run.count;
     }
 }
 
@@ -344,7 +365,9 @@ int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_rounds_args_t *a
     void *behind;
     reduction_t *reduction = mca_coll_pipering_scheduled_new(args->caller, args->tag,
                                                              sizeof(*reduction), most,
-                                                             count * sizeof(*reduction->so_far),
+                                                             count
+                                                                 * (sizeof(*reduction->came)
+                                                                    + sizeof(*reduction->so_far)),
                                                              &behind);
 
     if (NULL == reduction) {
@@ -353,7 +376,8 @@ int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_rounds_args_t *a
     *made = &reduction->super;
     reduction->super.schedule.synchronous = args->synchronous;
     reduction->args = *args;
-    reduction->so_far = behind;
+    reduction->came = behind;
+    reduction->so_far = (mca_common_colltools_needs_t *) (reduction->came + count);
     reduction->me = ompi_comm_rank(args->caller->comm);
     int rc = take_memory(reduction);
     if (OMPI_SUCCESS == rc) {

@@ -49,20 +49,19 @@ static int take_memory(scanning_t *scanning)
     const mca_coll_pipering_rounds_args_t *args = &scanning->args;
     ptrdiff_t gap = 0;
     const size_t span = mca_common_colltools_span(args->unit.type, args->count, &gap);
-    const size_t stride = (span + 15) & ~(size_t) 15;
     const bool in_place = args->send->buffer == args->recv->buffer;
     const size_t kept = !args->exclusive ? 0 : in_place ? 2 : 1;
 
-    scanning->super.memory = malloc((TURNS + kept) * stride + 1);
+    scanning->super.memory = malloc((TURNS + kept) * span + 1);
     if (NULL == scanning->super.memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     char *first = (char *) scanning->super.memory - gap;
     for (int i = 0; i < TURNS; ++i) {
-        scanning->came[i] = first + (size_t) i * stride;
+        scanning->came[i] = first + (size_t) i * span;
     }
-    scanning->both = first + TURNS * stride;
-    scanning->own = in_place ? scanning->both + stride : args->send->buffer;
+    scanning->both = first + TURNS * span;
+    scanning->own = in_place ? scanning->both + span : args->send->buffer;
     return OMPI_SUCCESS;
 }
 

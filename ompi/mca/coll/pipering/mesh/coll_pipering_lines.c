@@ -99,7 +99,7 @@ static mca_common_colltools_needs_t count_entries(const mca_coll_pipering_lines_
 }
 
 /* Places for values that are received; each is that of the user's type, with its gaps. */
-static void place_parts(along_t *along, char **part, char *values, size_t stride)
+static void place_parts(along_t *along, char **part, char *values, size_t span)
 {
     char *own = along->args.recv;
 
@@ -109,7 +109,7 @@ static void place_parts(along_t *along, char **part, char *values, size_t stride
         part += phase->plan.parts;
         for (int j = 0; j < phase->plan.parts; ++j) {
             phase->part[j] = j == phase->plan.own ? own : values;
-            values += j == phase->plan.own ? 0 : stride;
+            values += j == phase->plan.own ? 0 : span;
         }
         own = phase->part[phase->plan.parts - 1];
     }
@@ -120,17 +120,15 @@ static int take_memory(along_t *along, size_t values, char **part)
 {
     const mca_coll_pipering_lines_args_t *args = &along->args;
     ptrdiff_t gap = 0;
-    size_t stride = 0;
+    const size_t span = NULL == args->op
+                            ? 0
+                            : mca_common_colltools_span(args->type, args->count, &gap);
 
-    if (NULL != args->op) {
-        const size_t span = mca_common_colltools_span(args->type, args->count, &gap);
-        stride = (span + 15) & ~(size_t) 15;
-    }
-    along->super.memory = malloc(values * stride + 1);
+    along->super.memory = malloc(values * span + 1);
     if (NULL == along->super.memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    place_parts(along, part, (char *) along->super.memory - gap, stride);
+    place_parts(along, part, (char *) along->super.memory - gap, span);
     return OMPI_SUCCESS;
 }
 
