@@ -2,10 +2,11 @@
  * Copyright (c) 2026      The pipering authors. All rights reserved.
  * $COPYRIGHT$
  *
- * pml/ob1: a message that the receiver's BTL reads from the sender's memory is read as a whole, also
- * into a buffer that is too small for it: MPI_ERR_TRUNCATE, and what is behind the buffer is lost.
+ * pml/ob1: a message that goes by RDMA, as btl/sm and btl/tcp have it, is written as a whole, also into
+ * a buffer that is too small for it: MPI_ERR_TRUNCATE, and what is behind the buffer is lost.
  *
  * Job: 2 --mca pml ob1 --mca btl sm,vader,self
+ * Job: 1,1 --mca pml ob1 --mca btl tcp,self
  */
 #include <mpi.h>
 #include <stdio.h>

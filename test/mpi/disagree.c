@@ -12,7 +12,7 @@
  * @file
  * A wrong program: rank 1 believes in another count than the others, MORE elements (or
  * fewer), or sets a variable, SET, to VALUE, when ranks have compared theirs in a first
- * call. CALL=name. Its messages then are not as long as their receivers expect, and some
+ * call. With GAPS rank 0 has a type of the same signature with gaps. CALL=name. Its messages then are not as long as their receivers expect, and some
  * rank must get an error of class MPI_ERR_TRUNCATE or MPI_ERR_OTHER; no rank may get
  * MPI_SUCCESS and data that are not what the others sent. Who has an error ends the job with
  * status ABORTED, since others may wait for ever; who has none waits for that.
@@ -49,6 +49,16 @@ static int begins(int rank)
 
 /* ---- calls ---- */
 
+static void add(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    MPI_Aint lb, extent;
+
+    MPI_Type_get_extent(*type, &lb, &extent);
+    for (int i = 0; i < *length; i++) {
+        *(int *) ((char *) inout + i * extent) += *(int *) ((char *) in + i * extent);
+    }
+}
+
 /* Nonblocking with leaders behind a right one that waits, in which these set the communicator up. */
 static int by_name(void)
 {
@@ -63,6 +73,11 @@ static int by_name(void)
         TAP_MPI(foldcall(&c, BLOCKING));
     }
     c.count += more;
+    if (0 != tap_number("GAPS", 0)) {
+        MPI_Op_create(add, 1, &c.op);
+        MPI_Type_create_resized(MPI_INT, 0, 0 == tap_rank ? 8 : 4, &c.type);
+        MPI_Type_commit(&c.type);
+    }
     return foldcall(&c, form);
 }
 

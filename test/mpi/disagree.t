@@ -55,6 +55,13 @@ for algorithm in ring rounds; do
             --mca coll_pipering_allgatherv_algorithm "$algorithm"
     done
 done
+# Rounds, whose messages come into memory of their own: some ranks count more, or fewer.
+for call in reduce allreduce scan exscan reduce_scatter reduce_scatter_block; do
+    for more in 7 -7; do
+        disagree "$call, rounds, one rank counts $more more" 3 "$call" "${call^}" "OTHER|TRUNCATE" \
+            -x MORE=$more --mca "coll_pipering_${call%_block}_algorithm" rounds
+    done
+done
 counts 3 iallgatherv Iallgatherv --mca coll_pipering_allgatherv_algorithm ring "${blocks[@]}"
 
 # The receiver alone sees it: both errors are known.
@@ -94,4 +101,12 @@ else
     skip "rounds_packed differs" "$why_not"
 fi
 
+# Ring buffers are used by ranks whose type has no gaps, and rank 0 sends blocks where an answer should
+# come: its length is not known.
+"$testbed" local -n 3 --timeout 100 -- -x CALL=iscan -x GAPS=1 --mca coll_pipering_scan_algorithm \
+    pipeline "${blocks[@]}" "$bin/disagree" >"$work/raw" 2>&1
+tr -d '\000' <"$work/raw" >"$work/out"
+yes_if "types of one signature, a reduction: a message says what was expected" \
+    said 'and expected (fewer|[0-9]{1,6}),'
+is "types of one signature, a reduction: no number that is none" "$(lines 'expected [0-9]{15}')" 0
 finish

@@ -258,7 +258,10 @@ else
     to_pristine
     check 'git am takes that of coll/han alone' takes "${han[0]}"
     to_pristine
-    check 'git am takes that of pml/ob1 alone' takes "${ob1[0]}"
+    for patch in "${ob1[@]}"; do
+        check "git am takes ${patch##*/} of pml/ob1 alone" takes "$patch"
+        to_pristine
+    done
     check 'git am takes all in a row, and the tree is the built one' all_in_a_row
     check 'make series writes as many' written
     to_pristine
@@ -431,6 +434,23 @@ acknowledged() {
 }
 
 check 'pml/ob1 loses no acknowledgement' acknowledged
+
+# ---- messages that are longer than their receives ----
+
+# within COMMAND...: what is behind the buffer stays; the command makes a job of the program.
+within() {
+    compile "$prefix" "$built" "$root/docs/upstream/ob1_truncated.c" &&
+        OMPI_PREFIX=$prefix "$@" --mca pml ob1 "$work/program" >"$work/out" 2>&1 </dev/null &&
+        grep -q '^mended' "$work/out"
+}
+
+testbed=$root/test/testbed/testbed
+check 'pml/ob1 writes nothing behind a buffer of its node' within "$testbed" local -n 2 \
+    --timeout 60 -- --mca btl sm,self
+if "$testbed" can >/dev/null 2>&1; then
+    check 'pml/ob1 writes nothing behind a buffer of another node' within "$testbed" with --nodes 2 -- \
+        "$testbed" mpirun --map 1,1 --timeout 60 -- --mca btl tcp,self
+fi
 
 # ---- docs/upstream ----
 

@@ -19,6 +19,7 @@
 #include "common_colltools.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 #include "ompi/mca/common/colltools/common_colltools_help.h"
 
@@ -26,14 +27,18 @@ int mca_common_colltools_blame(const mca_common_colltools_caller_t *caller,
                                const ompi_status_public_t *status, size_t expected)
 {
     const bool longer = MPI_ERR_TRUNCATE == status->MPI_ERROR || expected < status->_ucount;
+    char length[32] = "fewer";
 
     if (MPI_SUCCESS != status->MPI_ERROR && !longer) {
         return status->MPI_ERROR;
     }
+    if (MCA_COMMON_COLLTOOLS_ANY_LENGTH != expected) {
+        snprintf(length, sizeof(length), "%zu", expected);
+    }
     mca_common_colltools_show_help("help-mca-common-colltools.txt", "other-length",
                                    toupper((unsigned char) caller->name[0]), caller->name + 1,
                                    caller->comm->c_name, ompi_comm_rank(caller->comm),
-                                   status->_ucount, status->MPI_SOURCE, expected, caller->owner,
+                                   status->_ucount, status->MPI_SOURCE, length, caller->owner,
                                    longer ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER");
     return longer ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }

@@ -71,7 +71,7 @@ typedef struct mca_common_colltools_caller_t {
     ompi_communicator_t *comm;
 } mca_common_colltools_caller_t;
 
-/** The expected length of a message whose length the receiver does not know. */
+/** The expected length of a message that may have any, up to the size of its buffer. */
 #define MCA_COMMON_COLLTOOLS_ANY_LENGTH SIZE_MAX
 
 /** The part of mca_common_colltools_judge for receives with an error. */

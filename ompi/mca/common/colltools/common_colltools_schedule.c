@@ -72,10 +72,11 @@ static inline bool finish(schedule_t *schedule, ompi_request_t **request, size_t
     if (!mca_common_colltools_is_over(*request)) {
         return false;
     }
-    /* the user is told once */
-    const bool any = schedule->any_length || OMPI_SUCCESS != schedule->error;
-    note(schedule, mca_common_colltools_judge(schedule->caller, &(*request)->req_status,
-                                              any ? MCA_COMMON_COLLTOOLS_ANY_LENGTH : expected));
+    if (OMPI_SUCCESS == schedule->error) { /* the user is told once */
+        schedule->error = mca_common_colltools_judge(
+            schedule->caller, &(*request)->req_status,
+            schedule->any_length ? MCA_COMMON_COLLTOOLS_ANY_LENGTH : expected);
+    }
     ompi_request_free(request);
     *request = MPI_REQUEST_NULL;
     return true;
