@@ -70,7 +70,7 @@ wrong "bad extents" 2y2 'is not of the form 4x4x2'
 wrong "too many vertices" 3x3 'declares a mesh of 9 vertices, which is not there'
 wrong "no file" "@$work/none" 'cannot be used: No such file'
 wrong "a large extent" 2x99999999999 'has more than 16777216 vertices'
-wrong "a directory" "@$work" 'cannot be used: Is a directory'
+wrong "a directory" "@$work" 'cannot be used: it is not a regular file'
 : >"$work/mesh"
 wrong "an empty file" "@$work/mesh" 'cannot be used: it has no line "extents"'
 printf 'extents 2x2\n#%01100d\n' 0 >"$work/mesh"

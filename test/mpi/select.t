@@ -118,6 +118,27 @@ on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_p
 is "two bad values: both are named, once a job" \
     "$(lines 'coll_pipering_(window = -1|processors = -3)$')" 2
 
+# refuses LABEL PATH WHY [TIMES]: a file, as any variable names it, is read by no rank, and each of the
+# three says why; the job ends. A FIFO that nobody writes to would hold it up, and /dev/zero never ends.
+refuses() {
+    local label=$1 path=$2 why=$3
+    on_one "$label" 4 40 --mca coll_pipering_machine "$path" --mca coll_pipering_switches "@$path" \
+        --mca coll_pipering_mesh "@$path" --mca coll_pipering_allgatherv_algorithm ring "$bin/served"
+    is "$label: it is said of each variable" \
+        "$(lines "$why")" "${4:-3}"
+    yes_if "$label: nothing but text is shown" test "$(tr -d '\n\t -~' <"$work/out" | wc -c)" -eq 0
+}
+
+mkfifo "$work/fifo"
+head -c 1048577 /dev/zero | tr '\0' ' ' >"$work/long"
+printf 'net_alpha = 1\n\0' >"$work/zero"
+refuses "a FIFO" "$work/fifo" 'cannot be used.*: it is not a regular file'
+refuses "a device" /dev/zero 'cannot be used.*: it is not a regular file'
+refuses "a long file" "$work/long" 'cannot be used.*: it has more than 1 MiB'
+refuses "a file that is no text" "$work/zero" 'cannot be used.*: it has a byte of 0, so it is no text'
+printf '\033[2J\377\n' >"$work/signs"
+refuses "a file of signs that no terminal should get" "$work/signs" 'line 1: "[?]\[2J[?]' 2
+
 # Of names Open MPI itself knows which are legal, and says so: in a job, as of any variable in
 # ompi_info.
 name=coll_pipering_allgatherv_algorithm

@@ -73,9 +73,8 @@ static void test_lists(void)
         {"n[1-4].cluster.example", "n3.other", true},
         {"n[1-4]", "n3.cluster", true},
         {"n1", "n11.cluster", false},
-        {"n[1", "n1", false},
-        {"n[]", "n1", false},
-        {"n[1-99999999999999999999999]", "n5", true},
+        {"n[1-1000000]", "n5", true},
+        {"n[000000000000000001-000000000000000016]", "n000000000000000005", true},
         {"n[1-4]", "n1111111111111111111111111", false},
     };
 
@@ -83,6 +82,27 @@ static void test_lists(void)
         lists(cases[i].list, cases[i].host, cases[i].has);
     }
 }
+
+#define NUMBERS "expected numbers of up to 18 digits in brackets, such as n[01-16,20]"
+
+/* Lists that hold for no host, whichever asks. */
+static const struct {
+    const char *list, *fault;
+} bad[] = {
+    {"n[1", NUMBERS},
+    {"n[]", NUMBERS},
+    {"n[[[[", NUMBERS},
+    {"n[1,]", NUMBERS},
+    {"n[1-]", NUMBERS},
+    {"n[-3]", NUMBERS},
+    {"n[1-2-3]", NUMBERS},
+    {"m[a-b]", NUMBERS},
+    {"n[1-9999999999999999999]", NUMBERS},
+    {"n1]", "a bracket is closed that is not open"},
+    {"m[2],n[9-1]", "a range of numbers goes from the larger to the smaller one"},
+    {"n[1-999999999999]", "a range has more than 1000000 numbers"},
+    {"n[0-1000000]", "a range has more than 1000000 numbers"},
+};
 
 /* What is wrong is said with its line, and nothing is found. */
 static void wrong(const char *text, const char *expected)
@@ -109,13 +129,24 @@ static void test_lines(void)
     ok(switch_of("SwitchName=b Nodes=n2;SwitchName=a Nodes=n1", "n1")
            == switch_of("SwitchName=a Nodes=n1", "n1"),
        "lines end with semicolons, too");
-    ok(switch_of("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1", "n1")
+    ok(switch_of("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n[1-2]", "n1")
            == switch_of("SwitchName=a Nodes=n1", "n1"),
-       "a host that two lines name is at the first one");
+       "two lines of a switch may name a host");
+    ok(0 == switch_of("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1", "n2"),
+       "a host that two switches have is a fault on that host alone");
     wrong("SwitchName=a Nodes=n1\nleaf2: n2\n",
           "line 2: \"leaf2: n2\": expected \"SwitchName=NAME Nodes=HOSTS\"");
     wrong("SwitchName=a", "line 1: \"SwitchName=a\": expected \"SwitchName=NAME Nodes=HOSTS\"");
     wrong("Nodes=n1 # a", "line 1: \"Nodes=n1 \": expected \"SwitchName=NAME Nodes=HOSTS\"");
+    wrong("SwitchName=a Nodes=n1;SwitchName=b Nodes=n[0-2]",
+          "line 2: \"SwitchName=b Nodes=n[0-2]\": a line before names this node, too");
+    wrong("SwitchName=a Nodes=\033[2Jn", "line 1: \"SwitchName=a Nodes=?[2Jn\": " NUMBERS);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char text[200], expected[400];
+        snprintf(text, sizeof(text), "SwitchName=s Nodes=%s", bad[i].list);
+        snprintf(expected, sizeof(expected), "line 1: \"%s\": %s", text, bad[i].fault);
+        wrong(text, expected);
+    }
     wrong("SwitchName= Nodes=n1",
           "line 1: \"SwitchName= Nodes=n1\": expected \"SwitchName=NAME Nodes=HOSTS\"");
 }

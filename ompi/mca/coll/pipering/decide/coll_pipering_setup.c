@@ -30,7 +30,6 @@
 
 #include "coll_pipering_setup.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +37,7 @@
 #include <unistd.h>
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_switches.h"
+#include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/arch.h"
@@ -76,27 +76,6 @@ struct mca_coll_pipering_setup_t {
 
 /* ---- what this process knows of the machine ---- */
 
-/* The text of a file; NULL: it cannot be read, and errno says why. */
-static char *read_text(const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char *text = NULL;
-    size_t room = 0;
-
-    if (NULL == in) {
-        return NULL;
-    }
-    const bool empty = 0 > getdelim(&text, &room, '\0', in) && feof(in);
-    if (empty || ferror(in)) {
-        free(text);
-        text = ferror(in) ? NULL : strdup("");
-    }
-    const int why = errno;
-    (void) fclose(in);
-    errno = why;
-    return text;
-}
-
 static void refuse(const char *path, const char *said)
 {
     mca_common_colltools_show_help("help-coll-pipering.txt", "machine", path, said);
@@ -105,15 +84,15 @@ static void refuse(const char *path, const char *said)
 void mca_coll_pipering_setup_switches(const char *switches)
 {
     char said[MCA_COLL_PIPERING_SWITCHES_SAID], host[256] = "", *text = NULL;
+    const char *why;
     uint32_t leaf = mca_coll_pipering_switches_address(getenv("SLURM_TOPOLOGY_ADDR"),
                                                        getenv("SLURM_TOPOLOGY_ADDR_PATTERN"));
 
     (void) gethostname(host, sizeof(host) - 1);
     if ('@' == switches[0]) {
-        text = read_text(switches + 1);
+        text = mca_common_colltools_read_text(switches + 1, &why);
         if (NULL == text) {
-            mca_common_colltools_show_help("help-coll-pipering.txt", "switches", switches,
-                                           strerror(errno));
+            mca_common_colltools_show_help("help-coll-pipering.txt", "switches", switches, why);
         }
     }
     const char *lines = '@' == switches[0] ? text : switches;
@@ -130,13 +109,14 @@ static bool read_machine(const char *path, const mca_coll_pipering_word_t *word,
                          mca_coll_pipering_machine_t *machine)
 {
     char said[MCA_COLL_PIPERING_MACHINE_SAID];
+    const char *why;
 
     if (NULL == path || '\0' == *path) {
         return false;
     }
-    char *text = read_text(path);
+    char *text = mca_common_colltools_read_text(path, &why);
     if (NULL == text) {
-        refuse(path, strerror(errno));
+        refuse(path, why);
         return false;
     }
     *machine = mca_coll_pipering_machine_usual((mca_coll_pipering_transport_t) word->transport, 0,

@@ -25,7 +25,6 @@
 #include "coll_pipering_wiring.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +33,7 @@
 #include "ompi/proc/proc.h"
 #include "ompi/runtime/params.h"
 #include "opal/util/proc.h"
+#include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
 
 #define TEXT_MOST 128
@@ -299,21 +299,21 @@ static void refuse_file(const char *path, const char *fault)
     mca_common_colltools_show_help("help-coll-pipering.txt", "mesh-file", path, fault);
 }
 
-static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *file,
+static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, const char *text,
                        reader_t *reader)
 {
     memset(wiring->at, -1, (size_t) wiring->size * sizeof(int));
-    while (NULL == reader->fault && NULL != fgets(reader->text, sizeof(reader->text), file)) {
+    while (NULL == reader->fault && '\0' != *text) {
+        const size_t length = strcspn(text, "\n");
         ++reader->line;
-        if (NULL == strchr(reader->text, '\n') && !feof(file)) {
+        if (LINE_MOST - 2 < length) {
             reader->fault = "is longer than 1022 characters";
         } else {
+            memcpy(reader->text, text, length);
+            reader->text[length] = '\0';
             read_line(wiring, reader);
         }
-    }
-    if (NULL == reader->fault && ferror(file)) {
-        refuse_file(reader->path, strerror(errno));
-        return false;
+        text += length + ('\n' == text[length]);
     }
     if (NULL == reader->fault && 0 == wiring->machine.dims) {
         refuse_file(reader->path, "it has no line \"extents\", such as extents 4x4tx2");
@@ -333,18 +333,19 @@ static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *f
 static bool read_file(mca_coll_pipering_wiring_t *wiring, const char *path)
 {
     reader_t reader = {.path = path};
-    FILE *file = fopen(path, "r");
+    const char *why;
+    char *text = mca_common_colltools_read_text(path, &why);
 
-    if (NULL == file) {
-        refuse_file(path, strerror(errno));
+    if (NULL == text) {
+        refuse_file(path, why);
         return false;
     }
     char **hosts = list_hosts(wiring->size);
     reader.residents = NULL == hosts ? NULL : sort_residents(hosts, wiring->size);
-    const bool read = NULL != reader.residents && read_lines(wiring, hosts, file, &reader);
+    const bool read = NULL != reader.residents && read_lines(wiring, hosts, text, &reader);
     free(reader.residents);
     drop_hosts(hosts, wiring->size);
-    (void) fclose(file);
+    free(text);
     return read;
 }
 

@@ -31,6 +31,7 @@
 
 #include "coll_pipering_plan_machine.h"
 #include "ompi/mca/common/colltools/common_colltools_array.h"
+#include "ompi/mca/common/colltools/common_colltools_file.h"
 
 #define TIME_MOST 1e6
 #define BYTES_MOST ((double) (1 << 30))
@@ -254,6 +255,7 @@ bool mca_coll_pipering_machine_read(mca_coll_pipering_machine_t *machine, const 
         } else {
             const int of = read_value(machine, &text, line, said);
             if (0 > of) {
+                mca_common_colltools_make_printable(said);
                 return false;
             }
             named[of] = true;

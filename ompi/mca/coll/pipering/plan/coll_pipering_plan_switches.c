@@ -24,15 +24,20 @@
 
 #include "coll_pipering_plan_switches.h"
 #include "ompi/mca/common/colltools/common_colltools_array.h"
+#include "ompi/mca/common/colltools/common_colltools_file.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* More digits are no number of a host. */
+/* More digits are no number of a host ... */
 #define DIGITS_MOST 18
+
+/* ... and more hosts no range of numbers. */
+#define HOSTS_MOST 1000000
 
 /* Never 0. */
 static uint32_t hash_of(const char *name, size_t length)
@@ -108,6 +113,61 @@ static bool is_in_list(const char *list, const char *end, const char *host)
     return false;
 }
 
+/* ---- what is wrong with a list ---- */
+
+static unsigned long long read_number(const char **text)
+{
+    const size_t digits = strspn(*text, "0123456789");
+    const unsigned long long number = 0 == digits || DIGITS_MOST < digits
+                                          ? ULLONG_MAX
+                                          : strtoull(*text, NULL, 10);
+
+    *text += digits;
+    return number;
+}
+
+/* Steps behind the "]" of "[01-16,20]". What is wrong with it; NULL: nothing. */
+static const char *check_ranges(const char **text)
+{
+    do {
+        ++*text;
+        const unsigned long long least = read_number(text);
+        unsigned long long most = least;
+        if ('-' == **text) {
+            ++*text;
+            most = read_number(text);
+        }
+        if (ULLONG_MAX == least || ULLONG_MAX == most || (',' != **text && ']' != **text)) {
+            return "expected numbers of up to 18 digits in brackets, such as n[01-16,20]";
+        }
+        if (least > most) {
+            return "a range of numbers goes from the larger to the smaller one";
+        }
+        if (HOSTS_MOST <= most - least) {
+            return "a range has more than 1000000 numbers";
+        }
+    } while (',' == **text);
+    ++*text;
+    return NULL;
+}
+
+/* What is wrong with a list of hosts; NULL: nothing. */
+static const char *check_list(const char *list, const char *end)
+{
+    const char *fault = NULL;
+
+    while (NULL == fault && list < end) {
+        if ('[' == *list) {
+            fault = check_ranges(&list);
+        } else if (']' == *list) {
+            fault = "a bracket is closed that is not open";
+        } else {
+            ++list;
+        }
+    }
+    return fault;
+}
+
 /* ---- lines ---- */
 
 typedef struct {
@@ -131,6 +191,16 @@ static word_t find_word(const char *line, const char *end, const char *key)
     return (word_t){NULL, 0};
 }
 
+/* Says what is wrong with a line; false. */
+static bool refuse(int number, const char *line, const char *end, const char *fault,
+                   char said[MCA_COLL_PIPERING_SWITCHES_SAID])
+{
+    (void) snprintf(said, MCA_COLL_PIPERING_SWITCHES_SAID, "line %d: \"%.*s\": %s", number,
+                    100 < end - line ? 100 : (int) (end - line), line, fault);
+    mca_common_colltools_make_printable(said);
+    return false;
+}
+
 bool mca_coll_pipering_switches_find(const char *text, const char *host, uint32_t *leaf,
                                      char said[MCA_COLL_PIPERING_SWITCHES_SAID])
 {
@@ -144,14 +214,18 @@ bool mca_coll_pipering_switches_find(const char *text, const char *host, uint32_
         if (line < behind && (0 == name.length
                               || (0 == nodes.length
                                   && 0 == find_word(line, behind, "Switches").length))) {
-            (void) snprintf(said, MCA_COLL_PIPERING_SWITCHES_SAID,
-                            "line %d: \"%.*s\": expected \"SwitchName=NAME Nodes=HOSTS\"", number,
-                            100 < behind - line ? 100 : (int) (behind - line), line);
-            return false;
+            return refuse(number, line, behind, "expected \"SwitchName=NAME Nodes=HOSTS\"", said);
         }
-        if (0 == *leaf && 0 < nodes.length
+        const char *fault = check_list(nodes.value, nodes.value + nodes.length);
+        if (NULL == fault && 0 < nodes.length
             && is_in_list(nodes.value, nodes.value + nodes.length, host)) {
-            *leaf = hash_of(name.value, name.length);
+            const uint32_t found = hash_of(name.value, name.length);
+            fault = 0 == *leaf || found == *leaf ? NULL : "a line before names this node, too";
+            *leaf = found;
+        }
+        if (NULL != fault) {
+            *leaf = 0;
+            return refuse(number, line, behind, fault, said);
         }
         text = end + ('\0' != *end);
     }

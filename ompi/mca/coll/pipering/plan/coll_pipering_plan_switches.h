@@ -31,7 +31,7 @@
  *     SwitchName=spine Switches=leaf[1-4]      # has no nodes
  *
  * Domains of host names do not count. *leaf is a hash of the switch's name, not 0; 0: it names none.
- * False: `said` holds what is wrong, with the number of the line. O(length).
+ * False: `said` holds what is wrong, with the number of the line, and is printable. O(length).
  */
 bool mca_coll_pipering_switches_find(const char *text, const char *host, uint32_t *leaf,
                                      char said[MCA_COLL_PIPERING_SWITCHES_SAID]);
