@@ -144,6 +144,21 @@ void *image_address(const image_t *image)
     return image->memory + image->origin;
 }
 
+MPI_Datatype image_absolute(const image_t *image, MPI_Datatype type)
+{
+    MPI_Datatype absolute = MPI_DATATYPE_NULL;
+    MPI_Aint address;
+    int one = 1;
+
+    if (tap_memory == image_memory.take) {
+        MPI_Get_address(image_address(image), &address);
+        MPI_Type_create_hindexed(1, &one, &address, type, &absolute);
+        MPI_Type_commit(&absolute);
+        (void) MPI_Type_c2f(absolute); /* as in layout.c */
+    }
+    return absolute;
+}
+
 bool image_right(const image_t *image, ptrdiff_t *place)
 {
     unsigned char *got = tap_memory(image->length);

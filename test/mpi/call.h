@@ -18,6 +18,8 @@
 #ifndef TEST_MPI_CALL_H
 #define TEST_MPI_CALL_H
 
+#include "drawn.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +55,8 @@ const char *form_name(form_t form);
 
 typedef struct call_t {
     const struct call_class_t *class;
+    MPI_Comm comm;
+    drawn_t drawn;       /**< call, type and operation */
     form_t form;         /**< it was started in */
     MPI_Request request; /**< MPI_REQUEST_NULL: none */
     char fault[400];     /**< why it is not right */
@@ -107,6 +111,12 @@ image_t image_new(uint64_t key, ptrdiff_t low, ptrdiff_t high);
 void image_free(image_t *image);
 void image_reset(image_t *image);
 void *image_address(const image_t *image);
+
+/**
+ * A type for MPI_BOTTOM in the place of one for the address, committed; MPI_DATATYPE_NULL where live
+ * memory may be a device's, which nobody would find out.
+ */
+MPI_Datatype image_absolute(const image_t *image, MPI_Datatype type);
 
 /** False: the byte at `place` from the address is another one. */
 bool image_right(const image_t *image, ptrdiff_t *place);

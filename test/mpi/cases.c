@@ -10,6 +10,7 @@
 
 #include "cases.h"
 
+#include "drawn.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -98,6 +99,7 @@ int cases_loop(cases_run_t *run)
 
 int cases_end(void)
 {
+    drawn_write();
     knob_end();
     return tap_end();
 }

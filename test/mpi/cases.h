@@ -44,6 +44,7 @@ void cases_fail(const char *what, const char *fault);
  *     SECONDS   as many cases as fit into these, in place of N
  *     PATIENCE  seconds after which a case hangs [60]
  *     THREADS   MPI is started for several threads
+ *     DRAWN     file to whose end it is written what calls were (drawn.h)
  *     REPLAY    what else it takes to have a case again, for the text of a failure
  */
 void cases_begin(int *argc, char ***argv);

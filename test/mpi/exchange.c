@@ -20,7 +20,6 @@
 
 typedef struct exchange_t {
     call_t call;
-    MPI_Comm comm;
     int rank, size;
     uint64_t key;
     bool same, in_place, bare, owned;
@@ -28,6 +27,7 @@ typedef struct exchange_t {
     int *count, *displ;
     layout_t *send, *recv;
     image_t source, target;
+    MPI_Datatype absolute[2]; /**< of source and target from MPI_BOTTOM, or MPI_DATATYPE_NULL */
 } exchange_t;
 
 /** Writes the contribution of `rank` as `count` elements at `start` bytes from the origin. */
@@ -163,12 +163,22 @@ static void free_layouts(exchange_t *x)
     layout_free(x->recv);
 }
 
+static void free_absolute(exchange_t *x)
+{
+    for (int i = 0; i < 2; i++) {
+        if (MPI_DATATYPE_NULL != x->absolute[i]) {
+            MPI_Type_free(&x->absolute[i]);
+        }
+    }
+}
+
 static void release(call_t *call)
 {
     exchange_t *x = (exchange_t *) call;
 
     image_free(&x->source);
     image_free(&x->target);
+    free_absolute(x);
     if (x->owned) {
         free_layouts(x);
     }
@@ -185,6 +195,7 @@ static void orphan(call_t *call)
         layout_spoil(x->send);
     }
     layout_spoil(x->recv);
+    free_absolute(x);
 }
 
 static bool has_data(const call_t *call)
@@ -207,15 +218,18 @@ typedef struct contribution_t {
 
 static contribution_t contribution(const exchange_t *x)
 {
+    const MPI_Datatype absolute = x->absolute[0];
     contribution_t mine = {MPI_IN_PLACE, x->count[x->rank], x->recv->type};
 
     if (x->in_place && x->bare) {
         mine.count = 0;
         mine.type = MPI_DATATYPE_NULL;
     } else if (!x->in_place) {
-        mine.buffer = x->bare && 0 == x->send_count ? NULL : image_address(&x->source);
         mine.count = x->send_count;
-        mine.type = x->send->type;
+        mine.type = MPI_DATATYPE_NULL != absolute ? absolute : x->send->type;
+        mine.buffer = MPI_DATATYPE_NULL != absolute || (x->bare && 0 == x->send_count)
+                          ? MPI_BOTTOM
+                          : image_address(&x->source);
     }
     return mine;
 }
@@ -224,13 +238,16 @@ static int issue(call_t *call, form_t form)
 {
     exchange_t *x = (exchange_t *) call;
     const contribution_t mine = contribution(x);
-    const MPI_Datatype type = x->recv->type;
-    void *target = x->bare && !has_data(call) ? NULL : image_address(&x->target);
+    const MPI_Comm comm = call->comm;
+    const bool absolute = MPI_DATATYPE_NULL != x->absolute[1];
+    const MPI_Datatype type = absolute ? x->absolute[1] : x->recv->type;
+    void *target = absolute || (x->bare && !has_data(call)) ? MPI_BOTTOM
+                                                            : image_address(&x->target);
 
     return x->same ? CALL_IN(form, &call->request, Allgather, Iallgather, mine.buffer, mine.count,
-                             mine.type, target, x->count[0], type, x->comm)
+                             mine.type, target, x->count[0], type, comm)
                    : CALL_IN(form, &call->request, Allgatherv, Iallgatherv, mine.buffer,
-                             mine.count, mine.type, target, x->count, x->displ, type, x->comm);
+                             mine.count, mine.type, target, x->count, x->displ, type, comm);
 }
 
 /* ---- judgement ---- */
@@ -283,13 +300,33 @@ static bool right(call_t *call)
 
 /* ---- exchanges ---- */
 
+static void set_drawn(exchange_t *x)
+{
+    drawn_t *drawn = &x->call.drawn;
+    int most = x->count[0];
+
+    for (int i = 0; i < x->size; i++) {
+        most = x->count[i] > most ? x->count[i] : most;
+    }
+    drawn->of[DRAWN_CALL] = DRAWN(x->same ? DRAWN_ALLGATHER : DRAWN_ALLGATHERV);
+    drawn->of[DRAWN_OP] = DRAWN(DRAWN_NO_OP);
+    drawn->of[DRAWN_TYPE] = layout_classes(x->recv, (size_t) most);
+    if (!x->in_place && x->send != x->recv) {
+        drawn->of[DRAWN_TYPE] |= layout_classes(x->send, (size_t) x->send_count)
+                                 | DRAWN(DRAWN_UNLIKE);
+    }
+    if (MPI_DATATYPE_NULL != x->absolute[1]) {
+        drawn->of[DRAWN_TYPE] |= DRAWN(DRAWN_ABSOLUTE);
+    }
+}
+
 call_t *exchange_new(const exchange_spec_t *spec)
 {
     static const call_class_t class = {issue, reset, right, has_data, orphan, release};
     exchange_t *x = tap_memory(sizeof(*x));
 
-    *x = (exchange_t){.call = {.class = &class, .request = MPI_REQUEST_NULL},
-                      .comm = spec->comm,
+    *x = (exchange_t){.call = {.class = &class, .request = MPI_REQUEST_NULL, .comm = spec->comm},
+                      .absolute = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL},
                       .key = dice_mix(spec->key) & ~UINT64_C(3),
                       .same = spec->same,
                       .in_place = spec->in_place,
@@ -297,8 +334,8 @@ call_t *exchange_new(const exchange_spec_t *spec)
                       .send_count = spec->send_count,
                       .send = spec->send,
                       .recv = spec->recv};
-    MPI_Comm_rank(x->comm, &x->rank);
-    MPI_Comm_size(x->comm, &x->size);
+    MPI_Comm_rank(spec->comm, &x->rank);
+    MPI_Comm_size(spec->comm, &x->size);
     x->count = tap_memory((size_t) x->size * sizeof(int));
     x->displ = tap_memory((size_t) x->size * sizeof(int));
     memcpy(x->count, spec->count, (size_t) x->size * sizeof(int));
@@ -319,6 +356,12 @@ call_t *exchange_new(const exchange_spec_t *spec)
                  x->send->text, x->count[x->rank], x->recv->text);
     }
     x->owned = spec->owned;
+    if (spec->absolute) {
+        x->absolute[0] = x->in_place ? MPI_DATATYPE_NULL
+                                     : image_absolute(&x->source, x->send->type);
+        x->absolute[1] = image_absolute(&x->target, x->recv->type);
+    }
+    set_drawn(x);
     reset(&x->call);
     return &x->call;
 }

@@ -35,6 +35,7 @@ typedef struct exchange_spec_t {
     layout_t *recv;
     bool owned;          /**< layouts are freed with the call */
     dice_t *dice;        /**< places blocks in random order with gaps; NULL: in rank order, dense */
+    bool absolute;       /**< buffers are MPI_BOTTOM */
     bool bare;           /**< null types, counts and buffers where nothing may be read or written */
 } exchange_spec_t;
 

@@ -10,10 +10,15 @@
 
 /**
  * @file
- * Folds (fold.h). An element is a few atoms at offsets of its own, so that types
- * have gaps and lower bounds; values are small integers, so that every operation is
- * exact in whatever representation. Operations take (lower, upper) in the order of
- * ranks; the product of matrices does not commute.
+ * Folds (fold.h). An element is the bytes of its signature, lower op upper those of two elements in
+ * the order of ranks.
+ *
+ *     built-in ops   small numbers, which are exact in whatever representation and order
+ *     users' ops     bytes: their sums, or a product of affine maps, which does not commute
+ *
+ * A user's operation works on any type: it finds its list of bytes (layout.h) by the handle that MPI
+ * gives it. What a rank contributes to it is a pattern of memory, not of elements, so these may
+ * overlap where MPI allows that.
  */
 
 #include "fold.h"
@@ -21,253 +26,306 @@
 #include "layout.h"
 #include "tap.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ATOMS 4
+#define SIZE_MOST 1024 /* bytes of an element */
 
-typedef enum { INT32, INT64, DOUBLE } atom_t;
+/* upper = lower op upper, of elements of so many bytes */
+typedef void apply_t(const unsigned char *lower, unsigned char *upper, size_t size);
 
-/* upper = lower op upper, atom by atom values of an element */
-typedef void apply_t(const int64_t *lower, int64_t *upper);
+/* Values of built-in types: small numbers, so that there are ties. */
+typedef void value_t(dice_t *dice, unsigned char *element);
 
 typedef struct kind_t {
     const char *name;
-    atom_t atom;
-    int atoms;
-    int offset[ATOMS];
-    int lb, extent;
-    MPI_Datatype *type; /* predefined, NULL: made from the above */
-    MPI_Op *op;         /* predefined, NULL: made from user */
+    drawn_op_t op_class;
+    int basic;       /* index of a predefined type, -1: derived, from a random layout */
+    int op;          /* index of a predefined operation, -1: made from user */
     MPI_User_function *user;
     int commutes;
     apply_t *apply;
+    value_t *value;  /* NULL: a pattern of memory */
 } kind_t;
 
-/* ---- atoms ---- */
+/* ---- basic types ---- */
 
-static int64_t load(atom_t atom, const unsigned char *from)
+enum { T_INT, T_LONG, T_DOUBLE, T_FLOAT, T_2INT, T_DOUBLE_INT };
+
+/* Handles are no constants in all Open MPIs. */
+static MPI_Datatype basic_type(int basic)
 {
-    int32_t word;
-    int64_t value;
-    double real;
-
-    switch (atom) {
-    case INT32:
-        memcpy(&word, from, sizeof(word));
-        return word;
-    case INT64:
-        memcpy(&value, from, sizeof(value));
-        return value;
+    switch (basic) {
+    case T_INT:
+        return MPI_INT;
+    case T_LONG:
+        return MPI_INT64_T;
+    case T_DOUBLE:
+        return MPI_DOUBLE;
+    case T_FLOAT:
+        return MPI_FLOAT;
+    case T_2INT:
+        return MPI_2INT;
     default:
-        memcpy(&real, from, sizeof(real));
-        return (int64_t) real;
+        return MPI_DOUBLE_INT;
     }
 }
 
-static void store(atom_t atom, unsigned char *to, int64_t value)
-{
-    const int32_t word = (int32_t) value;
-    const double real = (double) value;
+enum { OP_SUM, OP_MAX, OP_XOR, OP_MINLOC };
 
-    switch (atom) {
-    case INT32:
-        memcpy(to, &word, sizeof(word));
-        break;
-    case INT64:
-        memcpy(to, &value, sizeof(value));
-        break;
+static MPI_Op basic_op(int op)
+{
+    switch (op) {
+    case OP_SUM:
+        return MPI_SUM;
+    case OP_MAX:
+        return MPI_MAX;
+    case OP_XOR:
+        return MPI_BXOR;
     default:
-        memcpy(to, &real, sizeof(real));
+        return MPI_MINLOC;
     }
 }
 
 /* ---- operations ---- */
 
-static void sum(const int64_t *lower, int64_t *upper)
+#define VALUE_OF(Type, name)                                       \
+    static void name##_value(dice_t *dice, unsigned char *element) \
+    {                                                              \
+        const Type value = (Type) dice_roll(dice, 5);              \
+        memcpy(element, &value, sizeof(value));                    \
+    }
+
+/* Packed pairs have no padding. */
+#define LOC_OF(Type, name)                                                                \
+    static void name##_minloc(const unsigned char *lower, unsigned char *upper, size_t size) \
+    {                                                                                     \
+        Type a, b;                                                                        \
+        int32_t i, k;                                                                     \
+        memcpy(&a, lower, sizeof(a));                                                     \
+        memcpy(&b, upper, sizeof(b));                                                     \
+        memcpy(&i, lower + sizeof(a), sizeof(i));                                         \
+        memcpy(&k, upper + sizeof(a), sizeof(k));                                         \
+        if (a < b || (a == b && i < k)) {                                                 \
+            memcpy(upper, lower, size);                                                   \
+        }                                                                                 \
+    }                                                                                     \
+    static void name##_pair(dice_t *dice, unsigned char *element)                         \
+    {                                                                                     \
+        const Type value = (Type) dice_roll(dice, 5);                                     \
+        const int32_t index = dice_roll(dice, 5);                                         \
+        memcpy(element, &value, sizeof(value));                                           \
+        memcpy(element + sizeof(value), &index, sizeof(index));                           \
+    }
+
+#define APPLY_OF(Type, name, what)                                                    \
+    static void name(const unsigned char *lower, unsigned char *upper, size_t size)   \
+    {                                                                                 \
+        Type a, b;                                                                    \
+        memcpy(&a, lower, sizeof(a));                                                 \
+        memcpy(&b, upper, sizeof(b));                                                 \
+        b = what;                                                                     \
+        memcpy(upper, &b, size);                                                      \
+    }
+
+VALUE_OF(int32_t, int)
+VALUE_OF(int64_t, long)
+VALUE_OF(double, double)
+VALUE_OF(float, float)
+LOC_OF(int32_t, int)
+LOC_OF(double, double)
+APPLY_OF(int32_t, int_sum, a + b)
+APPLY_OF(int32_t, int_max, a > b ? a : b)
+APPLY_OF(int32_t, int_xor, a ^ b)
+APPLY_OF(int64_t, long_sum, a + b)
+APPLY_OF(double, double_sum, a + b)
+APPLY_OF(double, double_max, a > b ? a : b)
+APPLY_OF(float, float_sum, a + b)
+
+static void sum_bytes(const unsigned char *lower, unsigned char *upper, size_t size)
 {
-    for (int i = 0; i < ATOMS; i++) {
-        upper[i] = (int64_t) ((uint64_t) lower[i] + (uint64_t) upper[i]);
+    for (size_t i = 0; i < size; i++) {
+        upper[i] = (unsigned char) (lower[i] + upper[i]);
     }
 }
 
-static void most(const int64_t *lower, int64_t *upper)
+/* Bytes a, b are the map of x to a x + b; the last one of an odd number is only added. */
+static void product_of_maps(const unsigned char *lower, unsigned char *upper, size_t size)
 {
-    upper[0] = lower[0] > upper[0] ? lower[0] : upper[0];
-}
-
-static void xor(const int64_t *lower, int64_t *upper)
-{
-    upper[0] ^= lower[0];
-}
-
-static void minloc(const int64_t *lower, int64_t *upper)
-{
-    if (lower[0] < upper[0] || (lower[0] == upper[0] && lower[1] < upper[1])) {
-        upper[0] = lower[0];
-        upper[1] = lower[1];
+    for (size_t i = 0; i + 1 < size; i += 2) {
+        upper[i + 1] = (unsigned char) (lower[i] * upper[i + 1] + lower[i + 1]);
+        upper[i] = (unsigned char) (lower[i] * upper[i]);
+    }
+    if (0 != size % 2) {
+        upper[size - 1] = (unsigned char) (lower[size - 1] + upper[size - 1]);
     }
 }
 
-/* Of 2 x 2 matrices modulo 2^32. */
-static void product(const int64_t *a, int64_t *b)
-{
-    const uint32_t c[ATOMS] = {
-        (uint32_t) a[0] * (uint32_t) b[0] + (uint32_t) a[1] * (uint32_t) b[2],
-        (uint32_t) a[0] * (uint32_t) b[1] + (uint32_t) a[1] * (uint32_t) b[3],
-        (uint32_t) a[2] * (uint32_t) b[0] + (uint32_t) a[3] * (uint32_t) b[2],
-        (uint32_t) a[2] * (uint32_t) b[1] + (uint32_t) a[3] * (uint32_t) b[3]};
+/* ---- elements in memory ---- */
 
-    for (int i = 0; i < ATOMS; i++) {
-        b[i] = (int32_t) c[i];
+static void read_element(const layout_t *layout, const unsigned char *at, unsigned char *element)
+{
+    for (size_t i = 0; i < layout->runs; i++) {
+        memcpy(element, at + layout->run[i].at, layout->run[i].length);
+        element += layout->run[i].length;
     }
 }
 
-static MPI_User_function user_matrix, user_gaps, user_below, user_down;
-
-static void read_element(const kind_t *kind, const unsigned char *at, int64_t *value)
+static void write_element(const layout_t *layout, unsigned char *at, const unsigned char *element)
 {
-    memset(value, 0, ATOMS * sizeof(*value));
-    for (int i = 0; i < kind->atoms; i++) {
-        value[i] = load(kind->atom, at + kind->offset[i]);
+    for (size_t i = 0; i < layout->runs; i++) {
+        memcpy(at + layout->run[i].at, element, layout->run[i].length);
+        element += layout->run[i].length;
     }
 }
 
-static void write_element(const kind_t *kind, unsigned char *at, const int64_t *value)
+/* ---- users' operations ---- */
+
+/* Types of folds, so that operations know their layouts; the last one of a handle is the right one. */
+static struct {
+    MPI_Datatype type;
+    const layout_t *layout;
+} *known;
+static size_t known_count, known_room;
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void know(MPI_Datatype type, const layout_t *layout)
 {
-    for (int i = 0; i < kind->atoms; i++) {
-        store(kind->atom, at + kind->offset[i], value[i]);
+    pthread_mutex_lock(&known_lock);
+    if (known_count == known_room) {
+        known_room = 2 * known_room + 64;
+        known = realloc(known, known_room * sizeof(*known));
+        if (NULL == known) {
+            tap_bail("no memory for %zu types", known_room);
+        }
     }
+    known[known_count].type = type;
+    known[known_count++].layout = layout;
+    pthread_mutex_unlock(&known_lock);
 }
 
-static void user(const kind_t *kind, const void *in, void *inout, int length)
+static void forget(const layout_t *layout)
 {
-    int64_t lower[ATOMS], upper[ATOMS];
+    size_t left = 0;
+
+    pthread_mutex_lock(&known_lock);
+    for (size_t i = 0; i < known_count; i++) {
+        if (layout != known[i].layout) {
+            known[left++] = known[i];
+        }
+    }
+    known_count = left;
+    pthread_mutex_unlock(&known_lock);
+}
+
+static const layout_t *layout_of(MPI_Datatype type)
+{
+    const layout_t *layout = NULL;
+
+    pthread_mutex_lock(&known_lock);
+    for (size_t i = 0; i < known_count; i++) {
+        layout = type == known[i].type ? known[i].layout : layout;
+    }
+    pthread_mutex_unlock(&known_lock);
+    if (NULL == layout) {
+        tap_bail("an operation is given a type that no call has");
+    }
+    return layout;
+}
+
+static void use(apply_t *apply, const void *in, void *inout, int length, MPI_Datatype type)
+{
+    const layout_t *layout = layout_of(type);
+    unsigned char lower[SIZE_MOST], upper[SIZE_MOST];
 
     for (int k = 0; k < length; k++) {
-        const ptrdiff_t at = (ptrdiff_t) k * kind->extent;
-        read_element(kind, (const unsigned char *) in + at, lower);
-        read_element(kind, (const unsigned char *) inout + at, upper);
-        kind->apply(lower, upper);
-        write_element(kind, (unsigned char *) inout + at, upper);
+        const ptrdiff_t at = (ptrdiff_t) k * layout->extent;
+        read_element(layout, (const unsigned char *) in + at, lower);
+        read_element(layout, (const unsigned char *) inout + at, upper);
+        apply(lower, upper, layout->size);
+        write_element(layout, (unsigned char *) inout + at, upper);
     }
 }
 
-enum { MATRIX = 6, GAPS, BELOW, DOWN, KINDS };
-
-static MPI_Datatype type_int, type_long, type_double, type_2int;
-static MPI_Op op_sum, op_max, op_xor, op_minloc;
-
-static const kind_t kinds[KINDS] = {
-    {"int sum", INT32, 1, {0}, 0, 4, &type_int, &op_sum, NULL, 1, sum},
-    {"int max", INT32, 1, {0}, 0, 4, &type_int, &op_max, NULL, 1, most},
-    {"int xor", INT32, 1, {0}, 0, 4, &type_int, &op_xor, NULL, 1, xor},
-    {"long sum", INT64, 1, {0}, 0, 8, &type_long, &op_sum, NULL, 1, sum},
-    {"double sum", DOUBLE, 1, {0}, 0, 8, &type_double, &op_sum, NULL, 1, sum},
-    {"2int minloc", INT32, 2, {0, 4}, 0, 8, &type_2int, &op_minloc, NULL, 1, minloc},
-    {"matrix", INT32, 4, {0, 4, 8, 12}, 0, 16, NULL, NULL, user_matrix, 0, product},
-    {"matrix with gaps", INT32, 4, {20, 4, 28, 12}, 0, 40, NULL, NULL, user_gaps, 0, product},
-    {"sum below", INT64, 2, {-16, 0}, -16, 32, NULL, NULL, user_below, 1, sum},
-    {"sum downwards", INT64, 2, {0, 16}, 0, -40, NULL, NULL, user_down, 1, sum}};
-
-static void user_matrix(void *in, void *inout, int *length, MPI_Datatype *type)
+static void user_sum(void *in, void *inout, int *length, MPI_Datatype *type)
 {
-    (void) type;
-    user(&kinds[MATRIX], in, inout, *length);
+    use(sum_bytes, in, inout, *length, *type);
 }
 
-static void user_gaps(void *in, void *inout, int *length, MPI_Datatype *type)
+static void user_maps(void *in, void *inout, int *length, MPI_Datatype *type)
 {
-    (void) type;
-    user(&kinds[GAPS], in, inout, *length);
+    use(product_of_maps, in, inout, *length, *type);
 }
 
-static void user_below(void *in, void *inout, int *length, MPI_Datatype *type)
-{
-    (void) type;
-    user(&kinds[BELOW], in, inout, *length);
-}
+static const kind_t kinds[] = {
+    {"int sum", DRAWN_EXACT, T_INT, OP_SUM, NULL, 1, int_sum, int_value},
+    {"int max", DRAWN_EXACT, T_INT, OP_MAX, NULL, 1, int_max, int_value},
+    {"int xor", DRAWN_EXACT, T_INT, OP_XOR, NULL, 1, int_xor, int_value},
+    {"long sum", DRAWN_EXACT, T_LONG, OP_SUM, NULL, 1, long_sum, long_value},
+    {"double sum", DRAWN_FLOATING, T_DOUBLE, OP_SUM, NULL, 1, double_sum, double_value},
+    {"double max", DRAWN_FLOATING, T_DOUBLE, OP_MAX, NULL, 1, double_max, double_value},
+    {"float sum", DRAWN_FLOATING, T_FLOAT, OP_SUM, NULL, 1, float_sum, float_value},
+    {"2int minloc", DRAWN_PAIRS, T_2INT, OP_MINLOC, NULL, 1, int_minloc, int_pair},
+    {"double int minloc", DRAWN_PAIRS, T_DOUBLE_INT, OP_MINLOC, NULL, 1, double_minloc,
+     double_pair},
+    {"user's sum", DRAWN_USER_BASIC, T_INT, -1, user_sum, 1, sum_bytes, NULL},
+    {"user's maps", DRAWN_USER_BASIC_ORDERED, T_LONG, -1, user_maps, 0, product_of_maps, NULL},
+    {"user's sum", DRAWN_USER_DERIVED, -1, -1, user_sum, 1, sum_bytes, NULL},
+    {"user's sum", DRAWN_USER_DERIVED, -1, -1, user_sum, 1, sum_bytes, NULL},
+    {"user's maps", DRAWN_USER_DERIVED_ORDERED, -1, -1, user_maps, 0, product_of_maps, NULL},
+    {"user's maps", DRAWN_USER_DERIVED_ORDERED, -1, -1, user_maps, 0, product_of_maps, NULL}};
 
-static void user_down(void *in, void *inout, int *length, MPI_Datatype *type)
-{
-    (void) type;
-    user(&kinds[DOWN], in, inout, *length);
-}
-
-static void name_types(void)
-{
-    type_int = MPI_INT;
-    type_long = MPI_INT64_T;
-    type_double = MPI_DOUBLE;
-    type_2int = MPI_2INT;
-    op_sum = MPI_SUM;
-    op_max = MPI_MAX;
-    op_xor = MPI_BXOR;
-    op_minloc = MPI_MINLOC;
-}
-
-static MPI_Datatype make_type(const kind_t *kind)
-{
-    MPI_Datatype atom = INT32 == kind->atom ? MPI_INT32_T : MPI_INT64_T, parts, type;
-    int length[ATOMS] = {1, 1, 1, 1};
-    MPI_Aint at[ATOMS];
-
-    if (NULL != kind->type) {
-        return *kind->type;
-    }
-    for (int i = 0; i < kind->atoms; i++) {
-        at[i] = kind->offset[i];
-    }
-    MPI_Type_create_hindexed(kind->atoms, length, at, atom, &parts);
-    MPI_Type_create_resized(parts, kind->lb, kind->extent, &type);
-    MPI_Type_free(&parts);
-    MPI_Type_commit(&type);
-    (void) MPI_Type_c2f(type); /* as in layout.c */
-    return type;
-}
+#define KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
+#define BUILT_IN 9 /* of these, the first so many */
 
 /* ---- calls ---- */
 
 typedef struct fold_t {
     call_t base;
-    MPI_Comm comm;
     fold_call_t call;
     const kind_t *kind;
-    layout_t *layout; /* of MPI_Bcast */
-    MPI_Datatype type;
+    layout_t *layout;
     MPI_Op op;
-    bool own_op, in_place;
+    bool in_place;
     int rank, size, root, count;
     int *counts;     /* [size] of MPI_Reduce_scatter, whose sum is count; likewise of its kin */
     int first, part; /* elements of the result for this rank, and how many */
     uint64_t key;
     image_t send, recv;
-    char name[120];
+    MPI_Datatype absolute; /* of MPI_Bcast from MPI_BOTTOM, else MPI_DATATYPE_NULL */
+    char name[200];
 } fold_t;
 
-/* Small values: matrices of 0 to 2, ties in minloc. */
-static void contribution(const fold_t *fold, int rank, int k, int64_t *value)
+static void contribution(const fold_t *fold, int rank, int k, unsigned char *element)
 {
-    dice_t dice = dice_from(fold->key, (uint64_t) rank, (uint64_t) k);
+    const layout_t *layout = fold->layout;
 
-    memset(value, 0, ATOMS * sizeof(*value));
-    for (int i = 0; i < fold->kind->atoms; i++) {
-        value[i] = dice_roll(&dice, 4 == fold->kind->atoms ? 3 : 5);
+    if (NULL != fold->kind->value) {
+        dice_t dice = dice_from(fold->key, (uint64_t) rank, (uint64_t) k);
+        fold->kind->value(&dice, element);
+        return;
+    }
+    for (size_t i = 0; i < layout->runs; i++) {
+        const ptrdiff_t at = (ptrdiff_t) k * layout->extent + layout->run[i].at;
+        call_pattern(fold->key, rank, ((size_t) 1 << 40) + (size_t) at, element,
+                     layout->run[i].length);
+        element += layout->run[i].length;
     }
 }
 
 /* What ranks first .. last give together. */
-static void fold_ranks(const fold_t *fold, int first, int last, int k, int64_t *value)
+static void fold_ranks(const fold_t *fold, int first, int last, int k, unsigned char *element)
 {
-    int64_t upper[ATOMS];
+    unsigned char upper[SIZE_MOST];
 
-    contribution(fold, first, k, value);
+    contribution(fold, first, k, element);
     for (int r = first + 1; r <= last; r++) {
         contribution(fold, r, k, upper);
-        fold->kind->apply(value, upper);
-        memcpy(value, upper, sizeof(upper));
+        fold->kind->apply(element, upper, fold->layout->size);
+        memcpy(element, upper, fold->layout->size);
     }
 }
 
@@ -275,11 +333,11 @@ static void fold_ranks(const fold_t *fold, int first, int last, int k, int64_t *
 static void fill(const fold_t *fold, unsigned char *memory, int from, int count, int first,
                  int last)
 {
-    int64_t value[ATOMS];
+    unsigned char element[SIZE_MOST];
 
     for (int k = 0; k < count; k++) {
-        fold_ranks(fold, first, last, from + k, value);
-        write_element(fold->kind, memory + (ptrdiff_t) k * fold->kind->extent, value);
+        fold_ranks(fold, first, last, from + k, element);
+        write_element(fold->layout, memory + (ptrdiff_t) k * fold->layout->extent, element);
     }
 }
 
@@ -294,11 +352,11 @@ static bool wanted_ranks(const fold_t *fold, int *last)
 
 static void set_buffers(fold_t *fold)
 {
-    const ptrdiff_t bytes = (ptrdiff_t) fold->count * fold->kind->extent;
-    const ptrdiff_t low = (0 > bytes ? bytes : 0) - 32, high = (0 < bytes ? bytes : 0) + 32;
     image_t *send = &fold->send, *recv = &fold->recv;
+    ptrdiff_t low, high;
     int last;
 
+    layout_span(fold->layout, (size_t) fold->count, &low, &high);
     *send = image_new(fold->key, low, high);
     *recv = image_new(fold->key + 1, low, high);
     fill(fold, send->before + send->origin, 0, fold->count, fold->rank, fold->rank);
@@ -310,17 +368,6 @@ static void set_buffers(fold_t *fold)
     if (wanted_ranks(fold, &last)) {
         fill(fold, recv->after + recv->origin, fold->first, fold->part, 0, last);
     }
-}
-
-/*
- * Open MPI's own algorithms, which serve communicators of one rank, fail where the extent is
- * negative. All ranks draw alike, whatever the size of their communicator.
- */
-static const kind_t *any_kind(dice_t *shared, const fold_spec_t *spec, int size)
-{
-    const int kind = dice_roll(shared, spec->close ? GAPS : spec->forced ? KINDS : BELOW);
-
-    return &kinds[DOWN == kind && 1 == size ? BELOW : kind];
 }
 
 static bool scatters(const fold_t *fold)
@@ -348,28 +395,83 @@ static void cut_parts(fold_t *fold, dice_t *shared)
     fold->part = fold->counts[fold->rank];
 }
 
+/* Elements that must not overlap: those of a result, and of a vector that is also read there. */
+static int apart(const fold_t *fold)
+{
+    int most = 0;
+
+    for (int r = 0; scatters(fold) && !fold->in_place && r < fold->size; r++) {
+        most = fold->counts[r] > most ? fold->counts[r] : most;
+    }
+    return scatters(fold) && !fold->in_place ? most : fold->count;
+}
+
+/*
+ * Whether a type will do. Open MPI's own algorithms, which serve communicators of one rank, fail where
+ * the lower bound is not 0, the extent is negative, or elements interleave; and coll/libnbc, which
+ * serves persistent calls without data, refuses an extent of 0.
+ */
+static bool is_fit(const fold_t *fold, const layout_t *layout, const fold_spec_t *spec)
+{
+    const bool own = spec->forced && 1 < fold->size;
+    const int count = own ? apart(fold) : fold->count;
+
+    return SIZE_MOST >= layout->size && 0 != layout->extent && !layout_overlaps(layout, (size_t) count)
+           && (own || (0 == layout->lb && 0 <= layout->extent
+                       && 0 == (layout_classes(layout, (size_t) count)
+                                & DRAWN(DRAWN_INTERLEAVED))));
+}
+
+/* The type of a derived kind, equal on all ranks; the number of elements is known. */
+static layout_t *any_layout(const fold_t *fold, dice_t *shared, int unit, int units,
+                            const fold_spec_t *spec)
+{
+    for (int attempt = 0; attempt < 20; attempt++) {
+        layout_t *layout = layout_random(shared, unit, units, apart(fold));
+        if (is_fit(fold, layout, spec)) {
+            return layout;
+        }
+        layout_free(layout);
+    }
+    return layout_contiguous(units, layout_unit(unit, 0));
+}
+
+static const kind_t *any_kind(dice_t *shared, const fold_spec_t *spec)
+{
+    return &kinds[dice_roll(shared, spec->close ? BUILT_IN : KINDS)];
+}
+
 static void set_reduction(fold_t *fold, dice_t *shared, const fold_spec_t *spec)
 {
-    fold->kind = any_kind(shared, spec, fold->size);
-    fold->count = dice_roll(shared, (int) (spec->most / (size_t) (4 * fold->kind->atoms)) + 2);
+    static const int steps[] = {1, 2, 2, 3, 4, 6, 12, 24};
+    const int unit = dice_roll(shared, LAYOUT_UNITS), units = steps[dice_roll(shared, 8)];
+
+    fold->kind = any_kind(shared, spec);
+    const bool derived = 0 > fold->kind->basic;
+    const size_t size = derived ? layout_unit_size(unit) * (size_t) units : 12;
+    fold->count = dice_roll(shared, (int) (spec->most / size) + 2);
     fold->part = fold->count;
     if (scatters(fold)) {
         cut_parts(fold, shared);
     }
-    fold->in_place = dice_once_in(shared, 3)
-                     && (FOLD_REDUCE != fold->call || fold->rank == fold->root)
-                     && !(spec->close && scatters(fold));
-    fold->type = make_type(fold->kind);
-    fold->own_op = NULL == fold->kind->op;
-    if (fold->own_op) {
+    fold->in_place = dice_once_in(shared, 3) && !(spec->close && scatters(fold));
+    fold->layout = !derived ? layout_basic(basic_type(fold->kind->basic))
+                   : dice_once_in(shared, 20) && spec->forced
+                       ? layout_resized(-4, 64, layout_contiguous(0, layout_unit(unit, 0)))
+                       : any_layout(fold, shared, unit, units, spec);
+    fold->in_place = fold->in_place && (FOLD_REDUCE != fold->call || fold->rank == fold->root);
+    if (0 > fold->kind->op) {
         MPI_Op_create(fold->kind->user, fold->kind->commutes, &fold->op);
     } else {
-        fold->op = *fold->kind->op;
+        fold->op = basic_op(fold->kind->op);
     }
+    know(fold->layout->type, fold->layout);
     set_buffers(fold);
-    snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s, root %d%s",
-             foldcall_name(fold->call), fold->count, fold->kind->name, fold->root,
-             fold->in_place ? ", in place" : "");
+    fold->base.drawn.of[DRAWN_OP] = DRAWN(fold->kind->op_class);
+    fold->base.drawn.of[DRAWN_TYPE] = layout_classes(fold->layout, (size_t) fold->count);
+    snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s of %.100s, root %d%s",
+             foldcall_name(fold->call), fold->count, fold->kind->name, fold->layout->text,
+             fold->root, fold->in_place ? ", in place" : "");
 }
 
 static void put_pattern(const fold_t *fold, unsigned char *memory)
@@ -385,19 +487,22 @@ static void put_pattern(const fold_t *fold, unsigned char *memory)
 }
 
 /* Every rank describes the same bytes by a type of its own. */
-static void set_bcast(fold_t *fold, dice_t *shared, dice_t *own, size_t most_bytes, bool mismatch)
+static void set_bcast(fold_t *fold, dice_t *shared, dice_t *own, const fold_spec_t *spec)
 {
     static const int steps[] = {1, 2, 6, 12, 60};
+    const bool unlike = spec->forced && spec->mismatch && 1 < fold->size;
     const int unit = dice_roll(shared, LAYOUT_UNITS), step = steps[dice_roll(shared, 5)];
     const int units = step * dice_roll(shared,
-                                       (int) (most_bytes / layout_unit_size(unit)) / step + 2);
-    dice_t *types = mismatch ? own : shared;
+                                       (int) (spec->most / layout_unit_size(unit)) / step + 2);
+    const bool nothing = dice_once_in(shared, 20);
+    dice_t *types = unlike ? own : shared;
     ptrdiff_t low, high;
 
     for (int attempt = 0; NULL == fold->layout; attempt++) {
-        const int part = 0 == attempt % 20 ? 1 : dice_divisor(types, step);
-        fold->layout = layout_random(types, unit, part);
+        const int part = 19 == attempt % 20 ? 1 : dice_divisor(types, step);
         fold->count = units / part;
+        fold->layout = nothing ? layout_resized(-4, 64, layout_contiguous(0, layout_unit(unit, 0)))
+                               : layout_random(types, unit, part, fold->count);
         if (layout_overlaps(fold->layout, (size_t) fold->count)) {
             layout_free(fold->layout);
             fold->layout = NULL;
@@ -409,24 +514,34 @@ static void set_bcast(fold_t *fold, dice_t *shared, dice_t *own, size_t most_byt
     if (fold->rank == fold->root) {
         memcpy(fold->recv.before, fold->recv.after, fold->recv.length);
     }
-    snprintf(fold->name, sizeof(fold->name), "MPI_Bcast of %d %.80s, root %d", fold->count,
-             fold->layout->text, fold->root);
+    if (dice_once_in(types, 8)) {
+        fold->absolute = image_absolute(&fold->recv, fold->layout->type);
+    }
+    fold->base.drawn.of[DRAWN_OP] = DRAWN(DRAWN_NO_OP);
+    fold->base.drawn.of[DRAWN_TYPE] = layout_classes(fold->layout, (size_t) fold->count)
+                                      | (unlike ? DRAWN(DRAWN_UNLIKE) : 0)
+                                      | (MPI_DATATYPE_NULL != fold->absolute
+                                             ? DRAWN(DRAWN_ABSOLUTE) : 0);
+    snprintf(fold->name, sizeof(fold->name), "MPI_Bcast of %d %.80s, root %d%s", fold->count,
+             fold->layout->text, fold->root,
+             MPI_DATATYPE_NULL != fold->absolute ? ", from MPI_BOTTOM" : "");
 }
 
 static int issue(call_t *call, form_t form)
 {
     const fold_t *f = (fold_t *) call;
+    const bool absolute = MPI_DATATYPE_NULL != f->absolute;
     const foldcall_t c = {.call = f->call,
                           .send = f->in_place ? MPI_IN_PLACE : image_address(&f->send),
-                          .recv = FOLD_REDUCE == f->call && f->rank != f->root
-                                      ? NULL
-                                      : image_address(&f->recv),
+                          .recv = FOLD_REDUCE == f->call && f->rank != f->root ? NULL
+                                  : absolute ? MPI_BOTTOM
+                                             : image_address(&f->recv),
                           .count = scatters(f) ? f->part : f->count,
                           .counts = f->counts,
-                          .type = NULL == f->layout ? f->type : f->layout->type,
+                          .type = absolute ? f->absolute : f->layout->type,
                           .op = f->op,
                           .root = f->root,
-                          .comm = f->comm};
+                          .comm = call->comm};
 
     return foldcall_issue(&c, form, &call->request);
 }
@@ -453,14 +568,13 @@ static bool same(fold_t *fold, const char *what, const image_t *image)
 static void accept_rest(const fold_t *fold)
 {
     const image_t *recv = &fold->recv;
-    unsigned char *got = tap_memory(recv->length);
-    int64_t value[ATOMS];
+    unsigned char *got = tap_memory(recv->length), element[SIZE_MOST];
 
     image_memory.copy(got, recv->memory, recv->length);
     for (int k = fold->part; k < fold->count; k++) {
-        const ptrdiff_t at = recv->origin + (ptrdiff_t) k * fold->kind->extent;
-        read_element(fold->kind, got + at, value);
-        write_element(fold->kind, recv->after + at, value);
+        const ptrdiff_t at = recv->origin + (ptrdiff_t) k * fold->layout->extent;
+        read_element(fold->layout, got + at, element);
+        write_element(fold->layout, recv->after + at, element);
     }
     free(got);
 }
@@ -481,7 +595,7 @@ static bool has_data(const call_t *call)
 {
     const fold_t *fold = (const fold_t *) call;
 
-    return 0 < fold->count && (NULL == fold->layout || 0 < fold->layout->size);
+    return 0 < fold->count && 0 < fold->layout->size;
 }
 
 static void spoil(void *in, void *inout, int *length, MPI_Datatype *type)
@@ -492,20 +606,22 @@ static void spoil(void *in, void *inout, int *length, MPI_Datatype *type)
     *(unsigned char *) inout ^= 1;
 }
 
+static bool has_own_op(const fold_t *fold)
+{
+    return NULL != fold->kind && 0 > fold->kind->op;
+}
+
 static void orphan(call_t *call)
 {
     fold_t *fold = (fold_t *) call;
 
-    if (NULL != fold->layout) {
-        layout_spoil(fold->layout);
-    } else if (NULL == fold->kind->type) {
-        MPI_Type_free(&fold->type);
-        MPI_Type_contiguous(1, MPI_CHAR, &fold->type);
-        MPI_Type_commit(&fold->type);
-    }
-    if (fold->own_op) {
+    layout_spoil(fold->layout);
+    if (has_own_op(fold)) {
         MPI_Op_free(&fold->op);
         MPI_Op_create(spoil, 1, &fold->op);
+    }
+    if (MPI_DATATYPE_NULL != fold->absolute) {
+        MPI_Type_free(&fold->absolute);
     }
 }
 
@@ -513,17 +629,17 @@ static void release(call_t *call)
 {
     fold_t *fold = (fold_t *) call;
 
+    forget(fold->layout);
     free(fold->counts);
     image_free(&fold->send);
     image_free(&fold->recv);
-    if (NULL != fold->layout) {
-        layout_free(fold->layout);
-    } else if (NULL == fold->kind->type) {
-        MPI_Type_free(&fold->type);
-    }
-    if (fold->own_op) {
+    if (has_own_op(fold)) {
         MPI_Op_free(&fold->op);
     }
+    if (MPI_DATATYPE_NULL != fold->absolute) {
+        MPI_Type_free(&fold->absolute);
+    }
+    layout_free(fold->layout);
     free(fold);
 }
 
@@ -532,18 +648,19 @@ call_t *fold_new(const fold_spec_t *spec, dice_t *shared, dice_t *own)
     static const call_class_t class = {issue, reset, right, has_data, orphan, release};
     fold_t *fold = tap_memory(sizeof(*fold));
 
-    *fold = (fold_t){.base = {.class = &class, .request = MPI_REQUEST_NULL}, .comm = spec->comm};
-    name_types();
-    MPI_Comm_rank(fold->comm, &fold->rank);
-    MPI_Comm_size(fold->comm, &fold->size);
+    *fold = (fold_t){.base = {.class = &class, .request = MPI_REQUEST_NULL, .comm = spec->comm},
+                     .absolute = MPI_DATATYPE_NULL};
+    MPI_Comm_rank(spec->comm, &fold->rank);
+    MPI_Comm_size(spec->comm, &fold->size);
     fold->key = dice_word(shared);
     fold->call = FOLD_ANY == spec->call ? (fold_call_t) dice_roll(shared, FOLD_CALLS) : spec->call;
     fold->root = spec->rooted ? spec->root : dice_roll(shared, fold->size);
     if (FOLD_BCAST == fold->call) {
-        set_bcast(fold, shared, own, spec->most, spec->forced && spec->mismatch);
+        set_bcast(fold, shared, own, spec);
     } else {
         set_reduction(fold, shared, spec);
     }
+    fold->base.drawn.of[DRAWN_CALL] = DRAWN(fold->call);
     reset(&fold->base);
     return &fold->base;
 }

@@ -43,6 +43,7 @@
 #define CALLS_AT_MOST 20
 #define LONGEST_SLEEP 800 /* microseconds */
 #define THREADS_AT_MOST 8
+#define WATCHES 3 /* the communicators of a row for calls, and for neighbours */
 
 /* What holds for all rows of a case, equal on all ranks. */
 static struct {
@@ -56,6 +57,7 @@ static struct {
     bool staged;                        /* calls of others take memory of a device, blocking ones */
     bool rush;
     size_t block_size;
+    int *node; /* of each rank of all, by the lowest one there */
 } of;
 
 /* ---- settings ---- */
@@ -293,6 +295,8 @@ typedef struct row_t {
     bool loses; /* if its persistent form is left below; of the last gather */
     MPI_Comm gone;
     uint64_t starts; /* that the pipelines must have served */
+    knob_watch_t watch[WATCHES];
+    uint32_t place; /* of the ranks */
 } row_t;
 
 static MPI_Comm any_comm(row_t *row)
@@ -372,12 +376,16 @@ static call_t *try_types(const plan_t *plan, const row_t *row, dice_t *dice, boo
 {
     const bool unlike = of.mismatch && 1 < row->size; /* coll/self loses bytes behind 64 KiB */
     const int mine = plan->units[row->rank];
-    int recv_units = simple ? 1 : dice_divisor(dice, plan->step);
+    int recv_units = simple ? 1 : dice_divisor(dice, plan->step), most = 0;
     int *count = tap_memory((size_t) row->size * sizeof(int));
     exchange_spec_t spec = {.comm = plan->comm, .key = plan->key, .same = plan->same};
     call_t *call = NULL;
 
-    spec.recv = simple ? layout_unit(plan->unit, 0) : layout_random(dice, plan->unit, recv_units);
+    for (int i = 0; i < row->size; i++) {
+        most = plan->units[i] > most ? plan->units[i] : most;
+    }
+    most /= recv_units;
+    spec.recv = simple ? layout_unit(plan->unit, 0) : layout_random(dice, plan->unit, recv_units, most);
     for (int i = 0; i < row->size; i++) {
         count[i] = plan->units[i] / recv_units;
     }
@@ -387,9 +395,10 @@ static call_t *try_types(const plan_t *plan, const row_t *row, dice_t *dice, boo
     }
     spec.count = count;
     spec.send_count = mine / send_units;
-    spec.send = unlike ? layout_random(dice, plan->unit, send_units) : spec.recv;
+    spec.send = unlike ? layout_random(dice, plan->unit, send_units, mine / send_units) : spec.recv;
     spec.in_place = plan->in_place;
     spec.bare = of.component && dice_once_in(dice, 2);
+    spec.absolute = dice_once_in(dice, 8);
     spec.dice = dice_once_in(dice, 3) ? NULL : dice;
     spec.owned = true;
     /* Open MPI's own MPI_Allgather fails on types of negative extent */
@@ -569,6 +578,79 @@ static void check(int code)
     }
 }
 
+/* The communicators on which calls are watched. */
+static MPI_Comm watched_comm(const row_t *row, int k)
+{
+    return WATCHES - 1 > k ? row->comm[k] : row->topology;
+}
+
+static void watch(row_t *row)
+{
+    for (int k = 0; k < WATCHES; k++) {
+        if (MPI_COMM_NULL != watched_comm(row, k)) {
+            knob_watch(watched_comm(row, k), &row->watch[k]);
+        }
+    }
+}
+
+static void unwatch(row_t *row)
+{
+    for (int k = 0; k < WATCHES; k++) {
+        if (MPI_COMM_NULL != watched_comm(row, k)) {
+            knob_unwatch(&row->watch[k]);
+        }
+    }
+}
+
+/* What the component says of the last call on a communicator, NULL if none has come to it. */
+static const char *verdict_on(row_t *row, MPI_Comm comm)
+{
+    int k = 0;
+
+    while (comm != watched_comm(row, k)) {
+        k++;
+    }
+    return knob_verdict(&row->watch[k]);
+}
+
+/* What coll/mleader has left, of which threads cannot tell whose it was. */
+static uint64_t left_by_leaders(void)
+{
+    return of.threaded ? 0 : knob_counters("coll_mleader_fallback_");
+}
+
+/*
+ * What serves a call that has been started. MPI_Allgather comes to coll/mleader first, which counts what
+ * it leaves; a call without data may come to nobody.
+ */
+static uint32_t server_of(row_t *row, int i, uint64_t left)
+{
+    const call_t *call = row->call[i];
+    const bool alone = !of.component || 1 == row->size, has_data = call_has_data(call);
+    const bool gather = !alone && DRAWN(DRAWN_ALLGATHER) == call->drawn.of[DRAWN_CALL];
+    const char *verdict = verdict_on(row, call->comm);
+
+    if (gather && of.threaded) {
+        return 0;
+    }
+    if (gather && has_data && left == left_by_leaders()) {
+        verdict = DRAWN_BY_LEADERS;
+    } else if (NULL == verdict && !alone && !has_data && PERSISTENT != row->form[i]) {
+        verdict = DRAWN_WITHOUT_DATA;
+    }
+    return drawn_algorithm(&call->drawn, verdict);
+}
+
+static void note_drawn(row_t *row, int i, uint64_t left)
+{
+    drawn_t drawn = row->call[i]->drawn;
+
+    drawn.of[DRAWN_FORM] = DRAWN(row->form[i]);
+    drawn.of[DRAWN_PLACE] = row->place;
+    drawn.of[DRAWN_ALGORITHM] = server_of(row, i, left);
+    drawn_add(&drawn);
+}
+
 static void start_all(row_t *row)
 {
     const bool waits = of.rush && row->rank != row->fast;
@@ -587,8 +669,11 @@ static void start_all(row_t *row)
             check(call_init(call)); /* and never started */
             MPI_Request_free(&call->request);
         }
+        const uint64_t left = left_by_leaders();
+        (void) verdict_on(row, call->comm);
         check(call_start(call, row->form[i]));
         vanish_arguments = false;
+        note_drawn(row, i, left);
         if (row->orphan[i]) {
             call_orphan(call);
         }
@@ -709,6 +794,7 @@ static void wildcard_end(wildcard_t *any, const row_t *row)
 /** Others come in the place of communicators that are gone. */
 static void free_comms(row_t *row)
 {
+    unwatch(row);
     MPI_Comm_free(&row->comm[0]);
     MPI_Comm_free(&row->comm[1]);
     if (MPI_COMM_NULL != row->topology) {
@@ -768,6 +854,27 @@ static void make_topology(row_t *row)
     }
 }
 
+/** By what tap_nodes says of all ranks, without messages. */
+static uint32_t place_of(MPI_Comm comm)
+{
+    MPI_Group all, some;
+    int size, rank[64], world[64];
+
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(comm, &some);
+    for (int i = 0; i < size; i++) {
+        rank[i] = i;
+    }
+    MPI_Group_translate_ranks(some, size, rank, all, world);
+    MPI_Group_free(&all);
+    MPI_Group_free(&some);
+    for (int i = 0; i < size; i++) {
+        rank[i] = of.node[world[i]];
+    }
+    return drawn_place(rank, size);
+}
+
 /** A row on communicators that are made of `base`; its dice are those of thread `thread`. */
 static void run_row(row_t *row, int thread)
 {
@@ -786,7 +893,9 @@ static void run_row(row_t *row, int thread)
     MPI_Comm_size(row->comm[0], &row->size);
     MPI_Comm_dup(row->comm[0], &row->comm[1]);
     MPI_Comm_dup(row->comm[0], &row->quiet);
+    row->place = place_of(row->comm[0]);
     make_topology(row);
+    watch(row);
     run_calls(row);
     MPI_Comm_free(&row->quiet);
 }
@@ -843,6 +952,10 @@ void cases_all(uint64_t seed, int number)
 
     of.seed = seed;
     of.number = number;
+    if (NULL == of.node) {
+        of.node = tap_memory((size_t) tap_size * sizeof(int));
+        (void) tap_nodes(MPI_COMM_WORLD, of.node);
+    }
     of.component = 1 < knob_settings_count();
     of.mismatch = of.component || 0 != tap_number("TEST_MISMATCH", 0);
     of.leaders = 0 != tap_number("LEADERS", 0);

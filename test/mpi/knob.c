@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define COUNTERS_AT_MOST 256
+#define VERDICTS_AT_MOST 64
 
 static MPI_T_pvar_session session;
 static struct {
@@ -26,6 +27,8 @@ static struct {
 static int counters;
 static bool component, leaders; /* coll/pipering and coll/mleader are there */
 static double default_window;
+static char verdict[VERDICTS_AT_MOST][80];
+static int verdict_value[VERDICTS_AT_MOST], verdicts;
 
 static bool is_ours(const char *name)
 {
@@ -59,6 +62,28 @@ static void add_counter(int index)
     counters++;
 }
 
+static void find_verdicts(void)
+{
+    MPI_T_enum names;
+    MPI_Datatype type;
+    int index, length = 0, verbosity, class, binding, readonly, continuous, atomic, count = 0, value;
+
+    if (MPI_SUCCESS
+            != MPI_T_pvar_get_index("coll_pipering_verdict", MPI_T_PVAR_CLASS_STATE, &index)
+        || MPI_SUCCESS
+               != MPI_T_pvar_get_info(index, NULL, &length, &verbosity, &class, &type, &names, NULL,
+                                      NULL, &binding, &readonly, &continuous, &atomic)) {
+        return;
+    }
+    length = 0;
+    MPI_T_enum_get_info(names, &count, NULL, &length);
+    for (int i = 0; i < count && i < VERDICTS_AT_MOST; i++) {
+        length = sizeof(verdict[0]);
+        MPI_T_enum_get_item(names, i, &value, verdict[i], &length);
+        verdict_value[verdicts++] = value;
+    }
+}
+
 bool knob_begin(void)
 {
     int level, provided, pvars = 0;
@@ -74,6 +99,7 @@ bool knob_begin(void)
     component = -1 != knob_get("coll_pipering_priority", -1);
     leaders = -1 != knob_get("coll_mleader_priority", -1);
     default_window = knob_get("coll_pipering_window", 0);
+    find_verdicts();
     return component;
 }
 
@@ -216,6 +242,52 @@ uint64_t knob_counter(const char *name)
         tap_bail("the test is wrong: there is no counter %s", name);
     }
     return 0;
+}
+
+/* A variable of a communicator, from now on. */
+static void watch_variable(MPI_Comm comm, int class, const char *name, MPI_T_pvar_handle *handle)
+{
+    int index, count;
+
+    if (MPI_SUCCESS != MPI_T_pvar_get_index(name, class, &index)
+        || MPI_SUCCESS != MPI_T_pvar_handle_alloc(session, index, &comm, handle, &count)) {
+        tap_bail("%s cannot be read", name);
+    }
+}
+
+void knob_watch(MPI_Comm comm, knob_watch_t *watch)
+{
+    watch->seen = 0;
+    if (component) {
+        watch_variable(comm, MPI_T_PVAR_CLASS_COUNTER, "coll_pipering_heard", &watch->heard);
+        watch_variable(comm, MPI_T_PVAR_CLASS_STATE, "coll_pipering_verdict", &watch->verdict);
+    }
+}
+
+void knob_unwatch(knob_watch_t *watch)
+{
+    if (component) {
+        MPI_T_pvar_handle_free(session, &watch->heard);
+        MPI_T_pvar_handle_free(session, &watch->verdict);
+    }
+}
+
+const char *knob_verdict(knob_watch_t *watch)
+{
+    unsigned long long heard = 0;
+    int state = 0;
+
+    if (!component || MPI_SUCCESS != MPI_T_pvar_read(session, watch->heard, &heard)
+        || watch->seen == heard || MPI_SUCCESS != MPI_T_pvar_read(session, watch->verdict, &state)) {
+        return NULL;
+    }
+    watch->seen = heard;
+    for (int i = 0; i < verdicts; i++) {
+        if (state == verdict_value[i]) {
+            return verdict[i];
+        }
+    }
+    tap_bail("coll_pipering_verdict has no name for %d", state);
 }
 
 uint64_t knob_counters(const char *start)

@@ -18,6 +18,7 @@
 #ifndef TEST_MPI_KNOB_H
 #define TEST_MPI_KNOB_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,22 @@ double knob_get(const char *name, double otherwise);
  * job if the component has no such variable.
  */
 uint64_t knob_counter(const char *name);
+
+/** The calls of a communicator that come to coll/pipering, and what it says of the last one. */
+typedef struct knob_watch_t {
+    MPI_T_pvar_handle heard, verdict;
+    uint64_t seen;
+} knob_watch_t;
+
+/** Begins to watch, to be ended before the communicator is freed; nothing without the component. */
+void knob_watch(MPI_Comm comm, knob_watch_t *watch);
+void knob_unwatch(knob_watch_t *watch);
+
+/**
+ * What coll_pipering_verdict says of the last call, good as long as MPI_T is; NULL: no call has come
+ * since this was last asked.
+ */
+const char *knob_verdict(knob_watch_t *watch);
 
 /** The sum over all performance variables whose name starts so; the same for none of them. */
 uint64_t knob_counters(const char *start);

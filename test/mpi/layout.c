@@ -10,6 +10,7 @@
 
 #include "layout.h"
 
+#include "drawn.h"
 #include "tap.h"
 
 #include <complex.h>
@@ -81,7 +82,9 @@ static layout_t *finish(layout_t *layout, const char *format, ...)
 void layout_free(layout_t *layout)
 {
     if (NULL != layout) {
-        MPI_Type_free(&layout->type);
+        if (!layout->basic) {
+            MPI_Type_free(&layout->type);
+        }
         free(layout->run);
         free(layout);
     }
@@ -89,7 +92,7 @@ void layout_free(layout_t *layout)
 
 void layout_spoil(layout_t *layout)
 {
-    if (NULL != layout) {
+    if (NULL != layout && !layout->basic) {
         MPI_Type_free(&layout->type);
         MPI_Type_vector(2, 1, 5, MPI_CHAR, &layout->type);
         MPI_Type_commit(&layout->type);
@@ -109,6 +112,29 @@ void layout_span(const layout_t *layout, size_t count, ptrdiff_t *low, ptrdiff_t
     }
     *low += last < 0 ? last : 0;
     *high += last > 0 ? last : 0;
+}
+
+uint32_t layout_classes(const layout_t *layout, size_t count)
+{
+    ptrdiff_t low, high;
+    uint32_t classes = 0;
+
+    layout_span(layout, 1, &low, &high);
+    if (0 == layout->size) {
+        return DRAWN(DRAWN_NOTHING);
+    }
+    if (1 == layout->runs && 0 == low && 0 == layout->lb && layout->extent == high) {
+        return DRAWN(DRAWN_CONTIGUOUS);
+    }
+    if ((ptrdiff_t) layout->size < high - low || labs(layout->extent) > high - low) {
+        classes |= DRAWN(DRAWN_GAPS);
+    }
+    if (1 < count && labs(layout->extent) < high - low) {
+        classes |= DRAWN(DRAWN_INTERLEAVED);
+    }
+    classes |= 0 < layout->lb ? DRAWN(DRAWN_BOUND) : 0;
+    classes |= 0 > layout->lb ? DRAWN(DRAWN_NEGATIVE_BOUND) : 0;
+    return classes | (0 > layout->extent ? DRAWN(DRAWN_NEGATIVE_EXTENT) : 0);
 }
 
 static int by_place(const void *a, const void *b)
@@ -268,6 +294,20 @@ layout_t *layout_unit(int unit, int variant)
     default:
         return unit_packed(unit, 2 == variant % 4);
     }
+}
+
+layout_t *layout_basic(MPI_Datatype type)
+{
+    layout_t *layout = begin();
+    int size, length;
+
+    MPI_Type_size(type, &size);
+    MPI_Type_get_name(type, layout->text, &length);
+    layout->type = type;
+    layout->basic = true;
+    add_run(layout, 0, (size_t) size); /* what pads MPI_DOUBLE_INT is behind its parts */
+    MPI_Type_get_extent(type, &layout->lb, &layout->extent);
+    return layout;
 }
 
 /* ---- constructors ---- */

@@ -37,6 +37,7 @@ typedef struct layout_run_t {
 
 typedef struct layout_t {
     MPI_Datatype type; /**< committed */
+    bool basic;        /**< the type is a predefined one, which is never freed */
     MPI_Aint lb;
     MPI_Aint extent;
     size_t size;  /**< bytes of the signature */
@@ -60,6 +61,9 @@ size_t layout_unit_size(int unit);
  */
 int layout_unit_step(int unit);
 
+/** MPI_INT, MPI_INT64_T, MPI_FLOAT, MPI_DOUBLE, MPI_2INT or MPI_DOUBLE_INT itself. */
+layout_t *layout_basic(MPI_Datatype type);
+
 layout_t *layout_contiguous(int count, layout_t *child);
 layout_t *layout_vector(int count, int length, int stride, layout_t *child);
 layout_t *layout_hvector(int count, int length, MPI_Aint stride, layout_t *child);
@@ -73,7 +77,7 @@ layout_t *layout_subarray(int dimensions, const int *size, const int *part, cons
 layout_t *layout_dup(layout_t *child);
 void layout_free(layout_t *layout);
 
-/** Its type is freed, and another one comes in its place, maybe in memory, too. */
+/** Its type is freed, if it can be, and another one comes in its place, maybe in memory, too. */
 void layout_spoil(layout_t *layout);
 
 /** Where `count` elements begin and end, first and last byte of data; 0, 0 without data. */
@@ -82,8 +86,14 @@ void layout_span(const layout_t *layout, size_t count, ptrdiff_t *low, ptrdiff_t
 /** True if a byte belongs to `count` elements twice. */
 bool layout_overlaps(const layout_t *layout, size_t count);
 
-/** A random type of `units` units without overlap (layout_tree.c). */
-layout_t *layout_random(dice_t *dice, int unit, int units);
+/** What `count` elements are, but for DRAWN_UNLIKE and DRAWN_ABSOLUTE, as a set (drawn.h). */
+uint32_t layout_classes(const layout_t *layout, size_t count);
+
+/**
+ * A random type of `units` units without overlap; so many elements of one may interleave, but may
+ * overlap, too (layout_tree.c).
+ */
+layout_t *layout_random(dice_t *dice, int unit, int units, int count);
 
 /** A run of the data of the elements of a layout, `at` from their address. */
 typedef struct layout_walk_t {

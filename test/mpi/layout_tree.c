@@ -12,7 +12,7 @@
  * @file
  * Random types. A tree is grown from the root: a node that stands for n units
  * chooses a constructor and hands a divisor of n (or parts of n) to its
- * children; leaves are units.
+ * children; leaves are units. Some are of a class that trees seldom are.
  */
 
 #include "layout.h"
@@ -242,12 +242,57 @@ static bool is_misplaced(const layout_t *layout)
     return 0 != layout->run[0].at;
 }
 
-layout_t *layout_random(dice_t *dice, int unit, int units)
+/* A column of a matrix of `count` columns, stored by rows; also from the last to the first one. */
+static layout_t *grow_column(dice_t *dice, int unit, int units, int count)
+{
+    layout_t *cell = layout_unit(unit, dice_roll(dice, 4));
+    const MPI_Aint step = cell->extent;
+    const bool down = dice_once_in(dice, 3);
+    const int columns = (0 < count ? count : 1) + dice_roll(dice, 3);
+
+    return layout_resized(dice_once_in(dice, 3) ? dice_between(dice, -40, 40) : 0,
+                          down ? -step : step, layout_hvector(units, 1, columns * step, cell));
+}
+
+/* A tree with other bounds, which are no smaller than it is. */
+static layout_t *grow_bounds(dice_t *dice, int unit, int units)
+{
+    layout_t *tree = grow(dice, unit, units, 1);
+    const int step = layout_unit_step(unit);
+    ptrdiff_t low, high;
+
+    layout_span(tree, 1, &low, &high);
+    const MPI_Aint extent = (high - low + step - 1) / step * step + step * dice_roll(dice, 3);
+    switch (dice_roll(dice, 3)) {
+    case 0:
+        return layout_resized(1 + dice_roll(dice, 64), extent, tree);
+    case 1:
+        return layout_resized(-1 - dice_roll(dice, 64), extent, tree);
+    default:
+        return layout_resized(0, -extent, tree);
+    }
+}
+
+static layout_t *grow_any(dice_t *dice, int unit, int units, int count)
+{
+    switch (dice_roll(dice, 8)) {
+    case 0:
+        return layout_contiguous(units, layout_unit(unit, 0));
+    case 1:
+        return grow_column(dice, unit, units, count);
+    case 2:
+        return grow_bounds(dice, unit, units);
+    default:
+        return grow(dice, unit, units, 0);
+    }
+}
+
+layout_t *layout_random(dice_t *dice, int unit, int units, int count)
 {
     for (int attempt = 0; attempt < 20; attempt++) {
-        layout_t *layout = grow(dice, unit, units, 0);
+        layout_t *layout = grow_any(dice, unit, units, count);
 
-        if (!layout_overlaps(layout, 1) && !is_misplaced(layout)) {
+        if (!layout_overlaps(layout, 1) && !is_misplaced(layout) && !dense_and_shuffled(layout)) {
             return layout;
         }
         layout_free(layout);

@@ -112,7 +112,7 @@ finish() {
     exit
 }
 
-common=(tap usage knob layout layout_tree call exchange foldcall fold swap swap_topology leading cases)
+common=(tap usage knob drawn layout layout_tree call exchange foldcall fold swap swap_topology leading cases)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("-I$plans" "-I$root" "$plans"/coll_pipering_plan_*.c
     "$common_plans/common_colltools_exchange.c")

@@ -34,6 +34,7 @@ typedef struct side_t {
     int *displ;
     MPI_Aint *byte_displ;
     MPI_Datatype *type;
+    MPI_Datatype *absolute; /**< of each message from MPI_BOTTOM; NULL: it has an address */
     image_t image;
 } side_t;
 
@@ -206,7 +207,7 @@ static layout_t *fitting_layout(const swap_spec_t *spec, dice_t *own, int unit, 
                                 int count, bool sends)
 {
     for (int attempt = spec->plain ? 8 : 0; attempt < 8; attempt++) {
-        layout_t *layout = layout_random(own, unit, units);
+        layout_t *layout = layout_random(own, unit, units, count);
 
         if (0 != layout->extent && (sends || !layout_overlaps(layout, (size_t) count))) {
             return layout;
@@ -244,6 +245,7 @@ static void choose_type(const swap_spec_t *spec, MPI_Datatype empty, side_t *sid
 static void choose_common_type(const swap_spec_t *spec, side_t *side, uint64_t key,
                                dice_t *own, bool sends)
 {
+    const bool nothing = 0 == key % 29;
     const int units = dice_divisor(own, STEP);
     int most = 0;
 
@@ -253,9 +255,11 @@ static void choose_common_type(const swap_spec_t *spec, side_t *side, uint64_t k
     }
     const int unit = message_of(spec, key, 0, 0, 0).unit;
     /* messages of equal numbers of elements are elements of one array */
-    layout_t *layout = fitting_layout(spec, own, unit, units,
-                                      SWAP_EQUAL == spec->kind ? most * side->messages : most,
-                                      sends);
+    layout_t *layout = nothing ? layout_resized(-4, 64, layout_contiguous(0, layout_unit(unit, 0)))
+                               : fitting_layout(spec, own, unit, units,
+                                                SWAP_EQUAL == spec->kind ? most * side->messages
+                                                                         : most,
+                                                sends);
     for (int i = 0; i < side->messages; i++) {
         side->layout[i] = layout;
         side->type[i] = layout->type;
@@ -408,29 +412,62 @@ static void transfer(swap_t *swap)
 
 /* ---- the calls ---- */
 
+/* The types that MPI is given, and the address. */
+static const MPI_Datatype *types_of(const side_t *side)
+{
+    return NULL == side->absolute ? side->type : side->absolute;
+}
+
+static void *address_of(const side_t *side)
+{
+    return NULL == side->absolute ? image_address(&side->image) : MPI_BOTTOM;
+}
+
+static void set_absolute(side_t *side, bool common)
+{
+    if (tap_memory != image_memory.take || 0 == side->messages) {
+        return;
+    }
+    side->absolute = tap_memory((size_t) side->messages * sizeof(MPI_Datatype));
+    for (int i = 0; i < side->messages; i++) {
+        side->absolute[i] = common && 0 < i ? side->absolute[0]
+                                            : image_absolute(&side->image, side->type[i]);
+    }
+}
+
+static void free_absolute(side_t *side, bool common)
+{
+    for (int i = 0; NULL != side->absolute && i < (common ? 1 : side->messages); i++) {
+        if (MPI_DATATYPE_NULL != side->absolute[i]) {
+            MPI_Type_free(&side->absolute[i]);
+        }
+    }
+}
+
 static int issue(call_t *call, form_t form)
 {
     swap_t *swap = (swap_t *) call;
     const side_t *s = &swap->send, *r = &swap->recv;
     const bool in_place = swap->in_place;
-    const void *from = in_place ? MPI_IN_PLACE : image_address(&s->image);
-    void *to = image_address(&r->image);
+    const void *from = in_place ? MPI_IN_PLACE : address_of(s);
+    const MPI_Datatype *stypes = types_of(s), *rtypes = types_of(r);
+    void *to = address_of(r);
 
     switch (swap->kind) {
     case SWAP_EQUAL:
         return CALL_IN(form, &call->request, Alltoall, Ialltoall, from, s->count[0],
-                       in_place ? MPI_DATATYPE_NULL : s->type[0], to, r->count[0], r->type[0],
+                       in_place ? MPI_DATATYPE_NULL : stypes[0], to, r->count[0], rtypes[0],
                        swap->comm);
     case SWAP_V:
         return CALL_IN(form, &call->request, Alltoallv, Ialltoallv, from, s->count, s->displ,
-                       in_place ? MPI_DATATYPE_NULL : s->type[0], to, r->count, r->displ,
-                       r->type[0], swap->comm);
+                       in_place ? MPI_DATATYPE_NULL : stypes[0], to, r->count, r->displ,
+                       rtypes[0], swap->comm);
     case SWAP_W:
         return CALL_IN(form, &call->request, Alltoallw, Ialltoallw, from, s->count, s->displ,
-                       in_place ? NULL : s->type, to, r->count, r->displ, r->type, swap->comm);
+                       in_place ? NULL : stypes, to, r->count, r->displ, rtypes, swap->comm);
     default:
         return CALL_IN(form, &call->request, Neighbor_alltoallw, Ineighbor_alltoallw, from,
-                       s->count, s->byte_displ, s->type, to, r->count, r->byte_displ, r->type,
+                       s->count, s->byte_displ, stypes, to, r->count, r->byte_displ, rtypes,
                        swap->comm);
     }
 }
@@ -498,11 +535,15 @@ static void orphan(call_t *call)
 
     for_layouts(&swap->send, has_common_type(swap->kind), layout_spoil);
     for_layouts(&swap->recv, has_common_type(swap->kind), layout_spoil);
+    free_absolute(&swap->send, has_common_type(swap->kind));
+    free_absolute(&swap->recv, has_common_type(swap->kind));
 }
 
 static void side_free(side_t *side, bool common)
 {
     for_layouts(side, common, layout_free);
+    free_absolute(side, common);
+    free(side->absolute);
     free(side->peer);
     free(side->tag);
     free(side->count);
@@ -523,12 +564,34 @@ static void release(call_t *call)
     free(swap);
 }
 
+static uint32_t classes_of(const side_t *side)
+{
+    uint32_t classes = NULL == side->absolute ? 0 : DRAWN(DRAWN_ABSOLUTE);
+
+    for (int i = 0; i < side->messages; i++) {
+        classes |= NULL == side->layout[i]
+                       ? DRAWN(DRAWN_NOTHING)
+                       : layout_classes(side->layout[i], (size_t) side->count[i]);
+    }
+    return classes;
+}
+
+static void set_drawn(swap_t *swap)
+{
+    drawn_t *drawn = &swap->call.drawn;
+
+    drawn->of[DRAWN_CALL] = DRAWN(DRAWN_ALLTOALL + (int) swap->kind);
+    drawn->of[DRAWN_OP] = DRAWN(DRAWN_NO_OP);
+    drawn->of[DRAWN_TYPE] = classes_of(&swap->recv) | DRAWN(DRAWN_UNLIKE)
+                            | (swap->in_place ? 0 : classes_of(&swap->send));
+}
+
 call_t *swap_new(const swap_spec_t *spec, uint64_t key, dice_t *own)
 {
     static const call_class_t class = {issue, reset, right, has_data, orphan, release};
     swap_t *swap = tap_memory(sizeof(*swap));
 
-    *swap = (swap_t){.call = {.class = &class, .request = MPI_REQUEST_NULL},
+    *swap = (swap_t){.call = {.class = &class, .request = MPI_REQUEST_NULL, .comm = spec->comm},
                      .comm = spec->comm,
                      .quiet = spec->quiet,
                      .kind = spec->kind,
@@ -539,6 +602,11 @@ call_t *swap_new(const swap_spec_t *spec, uint64_t key, dice_t *own)
     furnish(swap, spec, &swap->recv, key, own, false);
     furnish(swap, spec, &swap->send, key, own, true);
     transfer(swap);
+    if (dice_once_in(own, 8)) {
+        set_absolute(&swap->send, has_common_type(spec->kind));
+        set_absolute(&swap->recv, has_common_type(spec->kind));
+    }
+    set_drawn(swap);
     reset(&swap->call);
     return &swap->call;
 }
