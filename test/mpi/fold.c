@@ -408,16 +408,18 @@ static int apart(const fold_t *fold)
 
 /*
  * Whether a type will do. Open MPI's own algorithms, which serve communicators of one rank, fail where
- * the lower bound is not 0, the extent is negative, or elements interleave; and coll/libnbc, which
- * serves persistent calls without data, refuses an extent of 0.
+ * the lower bound is not 0 or data does not begin there, the extent is negative, or elements
+ * interleave; and coll/libnbc, which serves persistent calls without data, refuses an extent of 0.
  */
 static bool is_fit(const fold_t *fold, const layout_t *layout, const fold_spec_t *spec)
 {
     const bool own = spec->forced && 1 < fold->size;
     const int count = own ? apart(fold) : fold->count;
+    ptrdiff_t low, high;
 
+    layout_span(layout, 1, &low, &high);
     return SIZE_MOST >= layout->size && 0 != layout->extent && !layout_overlaps(layout, (size_t) count)
-           && (own || (0 == layout->lb && 0 <= layout->extent
+           && (own || (0 == layout->lb && 0 == low && 0 <= layout->extent
                        && 0 == (layout_classes(layout, (size_t) count)
                                 & DRAWN(DRAWN_INTERLEAVED))));
 }
