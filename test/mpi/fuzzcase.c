@@ -398,7 +398,7 @@ static call_t *try_types(const plan_t *plan, const row_t *row, dice_t *dice, boo
     spec.send = unlike ? layout_random(dice, plan->unit, send_units, mine / send_units) : spec.recv;
     spec.in_place = plan->in_place;
     spec.bare = of.component && dice_once_in(dice, 2);
-    spec.absolute = dice_once_in(dice, 8);
+    spec.absolute = dice_once_in(dice, 8) && 1 < row->size; /* both types are others then */
     spec.dice = dice_once_in(dice, 3) ? NULL : dice;
     spec.owned = true;
     /* Open MPI's own MPI_Allgather fails on types of negative extent */
