@@ -274,12 +274,11 @@ static const kind_t kinds[] = {
     {"user's sum", DRAWN_USER_BASIC, T_INT, -1, user_sum, 1, sum_bytes, NULL},
     {"user's maps", DRAWN_USER_BASIC_ORDERED, T_LONG, -1, user_maps, 0, product_of_maps, NULL},
     {"user's sum", DRAWN_USER_DERIVED, -1, -1, user_sum, 1, sum_bytes, NULL},
-    {"user's sum", DRAWN_USER_DERIVED, -1, -1, user_sum, 1, sum_bytes, NULL},
-    {"user's maps", DRAWN_USER_DERIVED_ORDERED, -1, -1, user_maps, 0, product_of_maps, NULL},
     {"user's maps", DRAWN_USER_DERIVED_ORDERED, -1, -1, user_maps, 0, product_of_maps, NULL}};
 
 #define KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
-#define BUILT_IN 9 /* of these, the first so many */
+#define BUILT_IN 9          /* of these, the first so many */
+#define DERIVED (KINDS - 2) /* the first of the last ones, which have most classes of types */
 
 /* ---- calls ---- */
 
@@ -429,7 +428,9 @@ static layout_t *any_layout(const fold_t *fold, dice_t *shared, int unit, int un
                             const fold_spec_t *spec)
 {
     for (int attempt = 0; attempt < 20; attempt++) {
-        layout_t *layout = layout_random(shared, unit, units, apart(fold));
+        layout_t *layout = dice_once_in(shared, 4)
+                               ? layout_column(shared, unit, units, apart(fold))
+                               : layout_random(shared, unit, units, apart(fold));
         if (is_fit(fold, layout, spec)) {
             return layout;
         }
@@ -440,7 +441,9 @@ static layout_t *any_layout(const fold_t *fold, dice_t *shared, int unit, int un
 
 static const kind_t *any_kind(dice_t *shared, const fold_spec_t *spec)
 {
-    return &kinds[dice_roll(shared, spec->close ? BUILT_IN : KINDS)];
+    const int first = dice_once_in(shared, 3) && !spec->close ? DERIVED : 0;
+
+    return &kinds[first + dice_roll(shared, (spec->close ? BUILT_IN : KINDS) - first)];
 }
 
 static void set_reduction(fold_t *fold, dice_t *shared, const fold_spec_t *spec)

@@ -95,6 +95,9 @@ uint32_t layout_classes(const layout_t *layout, size_t count);
  */
 layout_t *layout_random(dice_t *dice, int unit, int units, int count);
 
+/** A column of at least `count` of a matrix that is stored by rows: elements interleave. */
+layout_t *layout_column(dice_t *dice, int unit, int units, int count);
+
 /** A run of the data of the elements of a layout, `at` from their address. */
 typedef struct layout_walk_t {
     const layout_t *layout;

@@ -242,8 +242,8 @@ static bool is_misplaced(const layout_t *layout)
     return 0 != layout->run[0].at;
 }
 
-/* A column of a matrix of `count` columns, stored by rows; also from the last to the first one. */
-static layout_t *grow_column(dice_t *dice, int unit, int units, int count)
+/** Also from the last column to the first one. */
+layout_t *layout_column(dice_t *dice, int unit, int units, int count)
 {
     layout_t *cell = layout_unit(unit, dice_roll(dice, 4));
     const MPI_Aint step = cell->extent;
@@ -279,7 +279,7 @@ static layout_t *grow_any(dice_t *dice, int unit, int units, int count)
     case 0:
         return layout_contiguous(units, layout_unit(unit, 0));
     case 1:
-        return grow_column(dice, unit, units, count);
+        return layout_column(dice, unit, units, count);
     case 2:
         return grow_bounds(dice, unit, units);
     default:
