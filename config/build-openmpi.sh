@@ -49,9 +49,9 @@ check_environment() {
 
 need_packages() {
     if [ "${FORTRAN-}" = 1 ]; then
-        "$root/config/need-packages.sh" build fortran
+        "$root/config/need-packages.sh" build transports fortran
     else
-        "$root/config/need-packages.sh" build
+        "$root/config/need-packages.sh" build transports
     fi
     echo '#include <hwloc.h>' | ${CC:-cc} ${CPPFLAGS-} -E - >/dev/null 2>&1 ||
         die "hwloc.h is not found; install hwloc's developer package (libhwloc-dev on Debian) or set CPPFLAGS"

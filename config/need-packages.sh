@@ -7,12 +7,12 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|deb|test|figures|programs|simulate|package:NAME ...
+# Usage: config/need-packages.sh build|transports|fortran|compiler|dso|headers|deb|test|figures|programs|simulate|package:NAME ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
-# test packages are missing, since a test that lacks its tool says so and
-# skips. On a system without Debian's packages it looks for the programs.
+# packages of transports or tests are missing, since Open MPI builds without the
+# first, and a test that lacks its tool says so and skips. On a system without Debian's packages it looks for the programs.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -23,6 +23,9 @@ packages() {
         build) echo gcc g++ libc6-dev make perl flex autoconf automake libtool libltdl-dev \
                    pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev iproute2 \
                    python3 ;;
+        # Open MPI is built with them where they are. All doors that build it want them, so that
+        # none finds others than the one before, and builds again.
+        transports) echo libucx-dev libfabric-dev ;;
         fortran) echo gfortran ;;
         # What components for an installed Open MPI are built with; the distribution's own
         # Open MPI; the headers of PMIx, which those of 5.0 and 6.0 include.
@@ -31,11 +34,8 @@ packages() {
         headers) echo pkg-config libpmix-dev ;;
         deb) echo build-essential debhelper dpkg-dev ;;
         # libopenmpi-dev, openmpi-bin and debootstrap: the tests of components built out of tree.
-        # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
-        # the programs run over them.
         test) echo libopenmpi-dev openmpi-bin debootstrap valgrind libc6-dbg hwloc-nox procps \
-                   libucx-dev libfabric-dev python3-mpi4py python3-numpy python3-matplotlib \
-                   libsimgrid-dev ;;
+                   python3-mpi4py python3-numpy python3-matplotlib libsimgrid-dev ;;
         # What test/bench/figures draws with.
         figures) echo python3-matplotlib ;;
         # What test/programs runs besides its programs, whose packages are named one by one.
@@ -43,7 +43,7 @@ packages() {
         package:*) echo "${1#package:}" ;;
         # SimGrid, on which test/simulate plays plans.
         simulate) echo libsimgrid-dev python3 ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, deb, test, figures, programs, simulate, package:NAME)" ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, transports, fortran, compiler, dso, headers, deb, test, figures, programs, simulate, package:NAME)" ;;
     esac
 }
 
@@ -108,7 +108,7 @@ say "Packages are missing, and only root can install them. As root:"
 say "    apt-get install --no-install-recommends $missing"
 required=()
 for group; do
-    [ "$group" = test ] || required+=("$group")
+    [ "$group" = test ] || [ "$group" = transports ] || required+=("$group")
 done
 [ -z "$(missing_packages "${required[@]}")" ] || exit 1
-say "Only tests need these packages: the tests that lack them will be skipped."
+say "These are optional: Open MPI is built without UCX or libfabric, and tests that lack them are skipped."
