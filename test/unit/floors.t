@@ -34,7 +34,7 @@ PURE = re.compile(rf"{PIPERING}(?:\w+/coll_pipering_plan"
                   rf"|{MLEADER}coll_mleader_plan")
 PURE_HEADERS = re.compile(
     rf"coll_(?:pipering|mleader)_plan|{PIPERING}plan/|(?:.*/)?coll_pipering_(?:choice|draft|fifo"
-    r"|mesh|params|registry|ways)\.h$|.*common_colltools_(?:array|exchange|variable)\.h$"
+    r"|mesh|params|registry|ways)\.h$|.*common_colltools_(?:array|exchange|file|variable)\.h$"
     r"|common_colltools_exchange\.h$")
 STATE = r"\bmca_coll_pipering(?:_component|_given)?\b"
 RELEASE = r"OMPI_(?:MAJOR|MINOR|RELEASE)_VERSION"

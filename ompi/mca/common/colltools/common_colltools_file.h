@@ -15,6 +15,8 @@
 #ifndef MCA_COMMON_COLLTOOLS_FILE_H
 #define MCA_COMMON_COLLTOOLS_FILE_H
 
+#include <stddef.h>
+
 /** The most bytes of a file. */
 #define MCA_COMMON_COLLTOOLS_FILE_MOST ((size_t) 1 << 20)
 
