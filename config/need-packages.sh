@@ -12,7 +12,8 @@
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
 # packages of transports or tests are missing, since Open MPI builds without the
-# first, and a test that lacks its tool says so and skips. On a system without Debian's packages it looks for the programs.
+# first, and a test that lacks its tool says so and skips. On a system without
+# Debian's packages it looks for the programs.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

@@ -43,52 +43,13 @@ typedef void value_t(dice_t *dice, unsigned char *element);
 typedef struct kind_t {
     const char *name;
     drawn_op_t op_class;
-    int basic;       /* index of a predefined type, -1: derived, from a random layout */
-    int op;          /* index of a predefined operation, -1: made from user */
+    MPI_Datatype basic; /* predefined, MPI_DATATYPE_NULL: derived, from a random layout */
+    MPI_Op op;          /* predefined, MPI_OP_NULL: made from user */
     MPI_User_function *user;
     int commutes;
     apply_t *apply;
     value_t *value;  /* NULL: a pattern of memory */
 } kind_t;
-
-/* ---- basic types ---- */
-
-enum { T_INT, T_LONG, T_DOUBLE, T_FLOAT, T_2INT, T_DOUBLE_INT };
-
-/* Handles are no constants in all Open MPIs. */
-static MPI_Datatype basic_type(int basic)
-{
-    switch (basic) {
-    case T_INT:
-        return MPI_INT;
-    case T_LONG:
-        return MPI_INT64_T;
-    case T_DOUBLE:
-        return MPI_DOUBLE;
-    case T_FLOAT:
-        return MPI_FLOAT;
-    case T_2INT:
-        return MPI_2INT;
-    default:
-        return MPI_DOUBLE_INT;
-    }
-}
-
-enum { OP_SUM, OP_MAX, OP_XOR, OP_MINLOC };
-
-static MPI_Op basic_op(int op)
-{
-    switch (op) {
-    case OP_SUM:
-        return MPI_SUM;
-    case OP_MAX:
-        return MPI_MAX;
-    case OP_XOR:
-        return MPI_BXOR;
-    default:
-        return MPI_MINLOC;
-    }
-}
 
 /* ---- operations ---- */
 
@@ -261,20 +222,23 @@ static void user_maps(void *in, void *inout, int *length, MPI_Datatype *type)
 }
 
 static const kind_t kinds[] = {
-    {"int sum", DRAWN_EXACT, T_INT, OP_SUM, NULL, 1, int_sum, int_value},
-    {"int max", DRAWN_EXACT, T_INT, OP_MAX, NULL, 1, int_max, int_value},
-    {"int xor", DRAWN_EXACT, T_INT, OP_XOR, NULL, 1, int_xor, int_value},
-    {"long sum", DRAWN_EXACT, T_LONG, OP_SUM, NULL, 1, long_sum, long_value},
-    {"double sum", DRAWN_FLOATING, T_DOUBLE, OP_SUM, NULL, 1, double_sum, double_value},
-    {"double max", DRAWN_FLOATING, T_DOUBLE, OP_MAX, NULL, 1, double_max, double_value},
-    {"float sum", DRAWN_FLOATING, T_FLOAT, OP_SUM, NULL, 1, float_sum, float_value},
-    {"2int minloc", DRAWN_PAIRS, T_2INT, OP_MINLOC, NULL, 1, int_minloc, int_pair},
-    {"double int minloc", DRAWN_PAIRS, T_DOUBLE_INT, OP_MINLOC, NULL, 1, double_minloc,
+    {"int sum", DRAWN_EXACT, MPI_INT, MPI_SUM, NULL, 1, int_sum, int_value},
+    {"int max", DRAWN_EXACT, MPI_INT, MPI_MAX, NULL, 1, int_max, int_value},
+    {"int xor", DRAWN_EXACT, MPI_INT, MPI_BXOR, NULL, 1, int_xor, int_value},
+    {"long sum", DRAWN_EXACT, MPI_INT64_T, MPI_SUM, NULL, 1, long_sum, long_value},
+    {"double sum", DRAWN_FLOATING, MPI_DOUBLE, MPI_SUM, NULL, 1, double_sum, double_value},
+    {"double max", DRAWN_FLOATING, MPI_DOUBLE, MPI_MAX, NULL, 1, double_max, double_value},
+    {"float sum", DRAWN_FLOATING, MPI_FLOAT, MPI_SUM, NULL, 1, float_sum, float_value},
+    {"2int minloc", DRAWN_PAIRS, MPI_2INT, MPI_MINLOC, NULL, 1, int_minloc, int_pair},
+    {"double int minloc", DRAWN_PAIRS, MPI_DOUBLE_INT, MPI_MINLOC, NULL, 1, double_minloc,
      double_pair},
-    {"user's sum", DRAWN_USER_BASIC, T_INT, -1, user_sum, 1, sum_bytes, NULL},
-    {"user's maps", DRAWN_USER_BASIC_ORDERED, T_LONG, -1, user_maps, 0, product_of_maps, NULL},
-    {"user's sum", DRAWN_USER_DERIVED, -1, -1, user_sum, 1, sum_bytes, NULL},
-    {"user's maps", DRAWN_USER_DERIVED_ORDERED, -1, -1, user_maps, 0, product_of_maps, NULL}};
+    {"user's sum", DRAWN_USER_BASIC, MPI_INT, MPI_OP_NULL, user_sum, 1, sum_bytes, NULL},
+    {"user's maps", DRAWN_USER_BASIC_ORDERED, MPI_INT64_T, MPI_OP_NULL, user_maps, 0,
+     product_of_maps, NULL},
+    {"user's sum", DRAWN_USER_DERIVED, MPI_DATATYPE_NULL, MPI_OP_NULL, user_sum, 1, sum_bytes,
+     NULL},
+    {"user's maps", DRAWN_USER_DERIVED_ORDERED, MPI_DATATYPE_NULL, MPI_OP_NULL, user_maps, 0,
+     product_of_maps, NULL}};
 
 #define KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
 #define BUILT_IN 9          /* of these, the first so many */
@@ -452,7 +416,7 @@ static void set_reduction(fold_t *fold, dice_t *shared, const fold_spec_t *spec)
     const int unit = dice_roll(shared, LAYOUT_UNITS), units = steps[dice_roll(shared, 8)];
 
     fold->kind = any_kind(shared, spec);
-    const bool derived = 0 > fold->kind->basic;
+    const bool derived = MPI_DATATYPE_NULL == fold->kind->basic;
     const size_t size = derived ? layout_unit_size(unit) * (size_t) units : 12;
     fold->count = dice_roll(shared, (int) (spec->most / size) + 2);
     fold->part = fold->count;
@@ -460,15 +424,15 @@ static void set_reduction(fold_t *fold, dice_t *shared, const fold_spec_t *spec)
         cut_parts(fold, shared);
     }
     fold->in_place = dice_once_in(shared, 3) && !(spec->close && scatters(fold));
-    fold->layout = !derived ? layout_basic(basic_type(fold->kind->basic))
+    fold->layout = !derived ? layout_basic(fold->kind->basic)
                    : dice_once_in(shared, 20) && spec->forced
                        ? layout_resized(-4, 64, layout_contiguous(0, layout_unit(unit, 0)))
                        : any_layout(fold, shared, unit, units, spec);
     fold->in_place = fold->in_place && (FOLD_REDUCE != fold->call || fold->rank == fold->root);
-    if (0 > fold->kind->op) {
+    if (MPI_OP_NULL == fold->kind->op) {
         MPI_Op_create(fold->kind->user, fold->kind->commutes, &fold->op);
     } else {
-        fold->op = basic_op(fold->kind->op);
+        fold->op = fold->kind->op;
     }
     know(fold->layout->type, fold->layout);
     set_buffers(fold);
@@ -613,7 +577,7 @@ static void spoil(void *in, void *inout, int *length, MPI_Datatype *type)
 
 static bool has_own_op(const fold_t *fold)
 {
-    return NULL != fold->kind && 0 > fold->kind->op;
+    return NULL != fold->kind && MPI_OP_NULL == fold->kind->op;
 }
 
 static void orphan(call_t *call)

@@ -12,8 +12,6 @@
  * Reading files (common_colltools_file.h).
  */
 
-#define _POSIX_C_SOURCE 200809L /* also where a tool compiles this as C99 */
-
 #include "common_colltools_file.h"
 
 #include <errno.h>
