@@ -11,8 +11,7 @@
 /**
  * @file
  * Machines: what is written is read back, byte for byte and in any layout; what cannot be read
- * is said, with its line and the legal values; usual machines; costs under load; and which rate of
- * links explains what a block took.
+ * is said, with its line and the legal values; usual machines; costs under load.
  */
 
 #include <math.h>
@@ -402,68 +401,6 @@ static void test_costs(void)
                           "many share one is there");
 }
 
-/* ---- what explains a block ---- */
-
-static const double common[] = {1, 2, 4, 5, 10, 20, 25, 40, 50, 100, 200, 400}; /* Gbit/s */
-
-#define COMMON (sizeof(common) / sizeof(common[0]))
-
-static double time_of(const machine_t *machine, double beta, double load, double bytes)
-{
-    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(machine, beta, load);
-
-    return mca_coll_pipering_stream_time(&cost.net, 1, bytes);
-}
-
-/* The rate that is found for a block, in nanoseconds a byte. */
-static double find(const machine_t *machine, double load, double seconds, double bytes)
-{
-    return mca_coll_pipering_machine_explain(machine, load, seconds, bytes) / 1000.0;
-}
-
-static bool is_near(double found, double beta)
-{
-    return fabs(found - beta) <= 0.0006 + 1e-6 * beta; /* whole picoseconds */
-}
-
-static void test_explained(void)
-{
-    tap_tally_t rate = {0, 0}, nearly = {0, 0}, off = {0, 0}, range = {0, 0};
-
-    for (int i = 0; i < 20000; i++) {
-        const double unit = 1 == i % 3 ? 10 : 2 == i % 3 ? 100 : 1; /* or a tenth, a hundredth */
-        const double beta = 8 * unit / common[tap_below(COMMON)];
-        const double least = beta / (tap_once_in(2) ? 1.7 : tap_between(2, 100));
-        const double most = tap_once_in(2) ? beta : beta * tap_between(1, 20);
-        const machine_t machine = mca_coll_pipering_machine_usual(
-            (mca_coll_pipering_transport_t) tap_below(MCA_COLL_PIPERING_TRANSPORTS),
-            (uint32_t) (1000 * least + 0.5), (uint32_t) (1000 * most + 0.5));
-        const double bytes = (double) ((size_t) 1024 << tap_below(11));
-        const double load = tap_between(1, 4), lo = machine.value[MCA_COLL_PIPERING_NET_BETA];
-        const double hi = machine.value[MCA_COLL_PIPERING_NET_BETA_MOST];
-        const double bound = time_of(&machine, lo, load, bytes);
-        const double time = time_of(&machine, beta, load, bytes);
-        if (1.55 * bound < time && 1.02 * time_of(&machine, beta / 1.2, load, bytes) < time) {
-            const double found = find(&machine, load, time, bytes);
-            const double about = find(&machine, load, time * (0.98 + 0.04 * (i % 2)), bytes);
-            tap_try(&rate, is_near(found, beta), "%g ns of %g to %g, %g bytes: %g", beta, lo, hi,
-                    bytes, found);
-            tap_try(&nearly, is_near(about, beta), "%g ns of %g to %g, %g bytes: %g", beta, lo, hi,
-                    bytes, about);
-        }
-        const double early = bound * (double) tap_below(1500) / 1000;
-        tap_try(&off, is_near(find(&machine, load, early, bytes), lo), "%g times the bound: %g",
-                early / bound, find(&machine, load, early, bytes));
-        const double any = find(&machine, load, 1e-9 * (double) tap_random() / 1e6, bytes);
-        tap_try(&range, lo - 0.0006 <= any && any <= 1.001 * hi + 0.0006, "%g of %g to %g", any, lo,
-                hi);
-    }
-    tally_ok(&rate, 5000, "a common rate is found by the time that the model has for it");
-    tally_ok(&nearly, 5000, "or nearly that time");
-    tally_ok(&off, 20000, "what takes no more than 1.5 times the bound's time is the bound");
-    tally_ok(&range, 20000, "no rate is found out of the range");
-}
-
 int main(void)
 {
     tap_start();
@@ -473,6 +410,5 @@ int main(void)
     test_names();
     test_usual();
     test_costs();
-    test_explained();
     return tap_end();
 }

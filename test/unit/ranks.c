@@ -30,7 +30,6 @@ typedef struct actor_t {
     mca_coll_pipering_combine_args_t combine;
     mca_coll_pipering_pipe_t *pipe[RANKS_PIPES];
     int pipes;
-    mca_coll_pipering_clock_t clock;
 } actor_t;
 
 /** A run of a problem. */
@@ -140,8 +139,7 @@ static mca_coll_pipering_pipe_args_t plan_of(const stage_t *stage, actor_t *acto
                                           .window = problem->window,
                                           .recv = &actor->data.recv,
                                           .collective = (int) problem->operation,
-                                          .ring_buffer_size = problem->ring_buffer_size,
-                                          .clock = 0 == i ? &actor->clock : NULL};
+                                          .ring_buffer_size = problem->ring_buffer_size};
 
     plan.largest = largest_of(problem, plan.route->ring, &plan.some);
     if (!ranks_reduces(problem)) {

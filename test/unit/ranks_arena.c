@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "coll_pipering_arena.h"
-#include "coll_pipering_clock.h"
 #include "tap.h"
 
 #define LEASES 512
@@ -22,7 +21,6 @@
 static struct {
     mca_coll_pipering_neighbour_t neighbour[POSING_RANKS][POSING_RANKS];
     mca_coll_pipering_fifo_t *lease[LEASES];
-    double time;
 } world;
 
 mca_coll_pipering_neighbour_t *mca_coll_pipering_arena_neighbour(ompi_communicator_t *comm,
@@ -95,11 +93,6 @@ mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
 void mca_coll_pipering_arena_detach(mca_coll_pipering_neighbour_t *neighbour)
 {
     neighbour->uses--;
-}
-
-double mca_coll_pipering_now(void)
-{
-    return world.time += 1e-6;
 }
 
 bool ranks_arena_close(void)

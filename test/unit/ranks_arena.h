@@ -10,9 +10,8 @@
 
 /**
  * @file
- * The arena of coll_pipering_arena.h and the clock of coll_pipering_clock.h for ranks of one
- * process (ranks.h): ring buffers in its own memory, which are refused, halved, or not attached to
- * at random, and a clock that goes on by a microsecond whenever it is looked at.
+ * The arena of coll_pipering_arena.h for ranks of one process (ranks.h): ring buffers in its own
+ * memory, which are refused, halved, or not attached to at random.
  */
 
 #ifndef PIPERING_TEST_RANKS_ARENA_H
@@ -21,8 +20,8 @@
 #include <stdbool.h>
 
 /**
- * Forgets all neighbours, sets the clock back, and takes back all ring buffers; false if some were
- * leased still, or in use by senders.
+ * Forgets all neighbours, and takes back all ring buffers; false if some were leased still, or in
+ * use by senders.
  */
 bool ranks_arena_close(void);
 

@@ -11,8 +11,7 @@
 /**
  * @file
  * Setups, with several ranks in one process (posing_pml.h): in any order of events ranks agree on
- * one machine, whatever each of them knows by a file, by its adapters and by streams of other
- * communicators; on the modules below; on what differs. Nodes and adapters are posed.
+ * one machine, whatever each of them knows by a file and by its adapters; on the modules below; on what differs. Nodes and adapters are posed.
  */
 
 #include <math.h>
@@ -186,11 +185,6 @@ static const machine_t *machine_of(int r)
     return &mca_coll_pipering_setup_known(ranks[r].context.setup)->machine;
 }
 
-static const machine_t *stated_of(int r)
-{
-    return &mca_coll_pipering_setup_known(ranks[r].context.setup)->stated;
-}
-
 static mca_coll_pipering_reason_t judged(int r)
 {
     return mca_coll_pipering_setup_judge(ranks[r].context.setup);
@@ -235,13 +229,12 @@ static void remove_files(void)
 
 static void test_words(void)
 {
-    tap_tally_t word = {0, 0}, streams = {0, 0}, rest = {0, 0};
+    tap_tally_t word = {0, 0}, rest = {0, 0};
 
     for (int i = 0; i < 400; i++) {
         const int p = tap_between(1, MOST);
-        const bool bound = tap_once_in(2), shown = tap_once_in(2), places = tap_once_in(4);
+        const bool bound = tap_once_in(2), places = tap_once_in(4);
         ompi_communicator_t *comm = posing_open(p, tap_random());
-        mca_coll_pipering_frozen_t most = {.bytes = 0};
         mca_coll_pipering_word_t slowest = {.beta = 0, .bound = 0};
         double load = 0;
 
@@ -257,20 +250,10 @@ static void test_words(void)
             ranks[r].knows = !places || (p - 1 != r && tap_once_in(2));
             ranks[r].context.below = han && !(odd && p - 1 == r) ? MCA_COLL_PIPERING_BELOW_HAN
                                                                  : MCA_COLL_PIPERING_BELOW_TUNED;
-            if (shown && tap_once_in(3)) {
-                ranks[r].process.frozen.bytes = 65536 * (uint64_t) tap_between(1, 3);
-                ranks[r].process.frozen.beta = 800 * (uint32_t) tap_between(1, 100);
-            }
-            mca_coll_pipering_frozen_merge(&most, &ranks[r].process.frozen);
             mca_coll_pipering_word_merge(&slowest, &ranks[r].word);
             load = places ? 0 : fmax(load, ranks[r].load);
         }
-        const machine_t stated = mca_coll_pipering_word_machine(&slowest);
-        machine_t machine = stated;
-        if (0 < most.bytes && mca_coll_pipering_machine_doubted(&stated)) {
-            machine.value[MCA_COLL_PIPERING_NET_BETA] = most.beta / 1000.0;
-            machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = most.beta / 1000.0;
-        }
+        const machine_t machine = mca_coll_pipering_word_machine(&slowest);
         const bool over = posing_play(comm, set_up);
         const mca_coll_pipering_below_t below = han && odd && 1 < p ? MCA_COLL_PIPERING_BELOW_ANY
                                                 : han && !odd       ? MCA_COLL_PIPERING_BELOW_HAN
@@ -278,11 +261,9 @@ static void test_words(void)
         for (int r = 0; over && r < p; r++) {
             const mca_coll_pipering_known_t *known
                 = mca_coll_pipering_setup_known(ranks[r].context.setup);
-            tap_try(&word, is_same(&stated, stated_of(r)) && MCA_COLL_PIPERING_TAKEN == judged(r),
-                    "rank %d of %d: %g to %g", r, p, stated_of(r)->value[1],
-                    stated_of(r)->value[2]);
-            tap_try(&streams, is_same(&machine, machine_of(r)), "rank %d of %d: %g to %g", r, p,
-                    machine_of(r)->value[1], machine_of(r)->value[2]);
+            tap_try(&word, is_same(&machine, machine_of(r)) && MCA_COLL_PIPERING_TAKEN == judged(r),
+                    "rank %d of %d: %g to %g", r, p, machine_of(r)->value[1],
+                    machine_of(r)->value[2]);
             tap_try(&rest,
                     below == known->below && p == known->nodes.count && far == known->far
                         && (places || far ? p == ranks[r].noted : load == known->nodes.load),
@@ -293,7 +274,6 @@ static void test_words(void)
         close_ranks(comm);
     }
     tally_ok(&word, 5000, "the slowest word of all is what adapters say");
-    tally_ok(&streams, 5000, "where that is a bound, streams of most bytes count instead");
     tally_ok(&rest, 5000,
              "ranks agree on the modules below, on nodes that some do not know, and on switches");
 }
@@ -304,9 +284,9 @@ static bool is_right(int r, int which)
     const double *value = machine_of(r)->value;
 
     if (BAD == which) {
-        return 4 == value[MCA_COLL_PIPERING_NET_BETA];
+        return 0.8 == value[MCA_COLL_PIPERING_NET_BETA];
     }
-    return is_same(machine_of(r), stated_of(r)) && 3 == value[MCA_COLL_PIPERING_NET_ALPHA]
+    return 3 == value[MCA_COLL_PIPERING_NET_ALPHA]
            && (GOOD == which ? 0.5 : 0.6) == value[MCA_COLL_PIPERING_NET_BETA]
            && (OTHER == which) == mca_coll_pipering_machine_doubted(machine_of(r));
 }
@@ -321,7 +301,6 @@ static void try_files(tap_tally_t *tally, int p, int usual, int at, int other, b
     for (int r = 0; r < p; r++) {
         const int which = at == r ? other : usual;
         ranks[r].process.machine = 0 > which ? "" : file[which];
-        ranks[r].process.frozen = (mca_coll_pipering_frozen_t){.bytes = 65536, .beta = 4000};
     }
     const bool over = posing_play(comm, set_up);
     for (int r = 0; r < p; r++) {
@@ -351,7 +330,7 @@ static void test_files(void)
         try_files(&unlike, p, GOOD, at, BAD, false);
         try_files(&bad, p, BAD, at, BAD, true);
     }
-    tally_ok(&same, 500, "a file that all ranks have is the machine, whatever streams have shown");
+    tally_ok(&same, 500, "a file that all ranks have is the machine");
     tally_ok(&unlike, 2000, "where files differ no rank takes calls, and one sentence says so");
     tally_ok(&bad, 500, "where no rank can use its file adapters count, which is said too");
 }

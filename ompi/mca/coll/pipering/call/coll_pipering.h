@@ -17,10 +17,10 @@
  *                 (forms: what their three forms share); gather and reduction, from arguments to a
  *                 call; serve, which leads all calls down; request, a call on its way
  *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
- *                 streams (how fast they are), registry (a row for each algorithm), choice, and a
- *                 plan of each: ring, rounds, chain
+ *                 registry (a row for each algorithm), choice, and a plan of each: ring, rounds,
+ *                 chain
  *     engine      the one pipeline; calls in rounds (plans of the schedule engine); staging;
- *                 arena and fifo (ring buffers), copy, nodes, clock
+ *                 arena and fifo (ring buffers), copy
  *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
  *
  * Beside these floors there are rooms for what only some calls need, each with one door:

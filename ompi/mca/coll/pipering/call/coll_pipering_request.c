@@ -67,7 +67,6 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     if (request->super.keeps) {
         hold(request, false);
     }
-    mca_coll_pipering_sighting_free(request->sighting);
     if (NULL != request->plan) {
         mca_coll_pipering_plan_release(request->plan);
     }
@@ -111,42 +110,6 @@ static int tags_wanted(const mca_coll_pipering_request_t *request)
         return most_tags(request);
     }
     return mca_coll_pipering_in_rounds(plan->row) ? 1 : tags_of(plan);
-}
-
-/* ---- what the stream of a call shows ---- */
-
-/* Watches how fast the stream of a blocking call comes, if that is to be known. */
-static int watch(mca_coll_pipering_request_t *request)
-{
-    bool agrees;
-
-    request->shows = mca_coll_pipering_stream_shows(request->call.context, request->plan, &agrees);
-    if (agrees) {
-        request->sighting = mca_coll_pipering_sighting_new(request->call.context);
-    }
-    return agrees && NULL == request->sighting ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
-}
-
-/* Keeps what this rank saw of the stream that came in from another node, if one did. */
-static void note_stream(const mca_coll_pipering_request_t *request)
-{
-    const double bytes = mca_coll_pipering_request_clocked(request);
-
-    if (0 < bytes) {
-        mca_coll_pipering_stream_note(request->call.context, request->clock.least, bytes);
-    }
-}
-
-/* Ranks tell each other what they saw; true if that is over or failed. */
-static bool spread(mca_coll_pipering_request_t *request, int *rc)
-{
-    mca_coll_pipering_context_t *context = request->call.context;
-
-    if (!request->spreading) {
-        mca_coll_pipering_sighting_begin(request->sighting, context);
-        request->spreading = true;
-    }
-    return mca_coll_pipering_sighting_end(context, request->sighting, request->plan->total, rc);
 }
 
 /* ---- the life of a request ---- */
@@ -291,13 +254,7 @@ static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
         }
     }
 
-    if (!request->spreading && !move(request, steps, rc)) {
-        return false;
-    }
-    if (request->shows && !request->spreading && OMPI_SUCCESS == *rc) {
-        note_stream(request);
-    }
-    if (NULL != request->sighting && OMPI_SUCCESS == *rc && !spread(request, rc)) {
+    if (!move(request, steps, rc)) {
         return false;
     }
     *rc = end_run(request, *rc);
@@ -366,7 +323,7 @@ int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
     }
     request->tag = mca_common_colltools_task_tags(request->super.comm, tags_wanted(request),
                                                   MCA_COLL_PIPERING_BLOCKING != call->form);
-    const int rc = MCA_COLL_PIPERING_BLOCKING != call->form ? keep(request) : watch(request);
+    const int rc = MCA_COLL_PIPERING_BLOCKING != call->form ? keep(request) : OMPI_SUCCESS;
     if (OMPI_SUCCESS != rc) {
         mca_common_colltools_task_free(&request->super);
     }

@@ -19,7 +19,6 @@
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_streams.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_engine.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_staging.h"
@@ -56,10 +55,6 @@ typedef struct mca_coll_pipering_request_t {
     int pipes;    /**< that have been made */
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
     mca_coll_pipering_scheduled_t *scheduled; /**< in place of pipelines, owned; or NULL */
-    mca_coll_pipering_clock_t clock;
-    bool shows;     /**< its stream shows how fast links are */
-    mca_coll_pipering_sighting_t *sighting; /**< ranks agree on that after it, owned; or NULL */
-    bool spreading; /**< its pipelines are over, ranks tell each other what they saw */
 } mca_coll_pipering_request_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
@@ -98,9 +93,6 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
  * (coll_pipering_request_schedule.c). OMPI_ERR_OUT_OF_RESOURCE, or the error of a copy.
  */
 int mca_coll_pipering_request_schedule(mca_coll_pipering_request_t *request);
-
-/** The bytes a block that came in over the link whose stream is clocked; 0: none did. */
-double mca_coll_pipering_request_clocked(const mca_coll_pipering_request_t *request);
 
 END_C_DECLS
 

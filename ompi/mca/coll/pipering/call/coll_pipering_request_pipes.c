@@ -56,39 +56,6 @@ static void share(mca_coll_pipering_request_t *request, mca_coll_pipering_pipe_a
     join(request->call.context);
 }
 
-/* ---- the link whose stream is clocked ---- */
-
-/* The route whose stream shows it: the last, which combines nothing if any does. */
-static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_request_t *request)
-{
-    return &request->plan->route[request->plan->pipes - 1];
-}
-
-/* Its link from another node, -1: there is none. */
-static int clocked_link(const mca_coll_pipering_request_t *request)
-{
-    const mca_coll_pipering_route_t *route = clocked_route(request);
-
-    for (int i = 0; i < route->ins; ++i) {
-        if (!route->in[i].local) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-double mca_coll_pipering_request_clocked(const mca_coll_pipering_request_t *request)
-{
-    const int link = 0 < request->clock.least ? clocked_link(request) : -1;
-
-    if (0 > link) {
-        return 0;
-    }
-    const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
-    return (double) volume.bytes * (double) request->plan->key.sizes.unit
-           / (double) volume.blocks;
-}
-
 /* ---- pipelines ---- */
 
 static const mca_coll_pipering_pipe_t *find_pipe(const mca_coll_pipering_request_t *request, int i)
@@ -117,10 +84,6 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     args.window = call->window;
     args.collective = (int) call->key.collective;
     args.tag = request->tag;
-    if (request->shows && args.route == clocked_route(request)) {
-        args.clock = &request->clock;
-        args.clocked = clocked_link(request);
-    }
     share(request, &args);
     const int rc = mca_coll_pipering_pipe_new(request->super.comm, &args, &pipe);
     if (OMPI_SUCCESS == rc) {

@@ -44,7 +44,6 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                      .params = *params,
                                      .ordered = is_ordered(call),
                                      .order_matters = call->order_matters,
-                                     .streamed = call->context->streamed,
                                      .root = call->root,
                                      .sizes = call->sizes};
 }

@@ -73,7 +73,6 @@ static int pipering_close(void)
     component->directory.registered = false;
     mca_common_colltools_nodes_close();
     component->process.asked = false; /* sessions may open it again, with another file */
-    component->process.frozen = (mca_coll_pipering_frozen_t){.bytes = 0};
     OBJ_DESTRUCT(&component->process.lock);
     mca_coll_pipering_mesh_forget(&component->process);
     opal_output_close(component->process.output);

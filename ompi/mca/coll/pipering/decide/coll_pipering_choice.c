@@ -12,15 +12,15 @@
  * The choice: rows of the registry and the module below, weighed by one model at both ends of what
  * is known of links.
  *
- *                  links as fast as        links as slow as       regret: times as long
- *                  they may be             they may be            as the best, at worst
- *     row A        0.4 ms  (1.6 x)         9 ms   (1 x)           1.6
- *     row B        0.3 ms  (1.2 x)         25 ms  (2.8 x)         2.8
- *     below        0.25 ms (1 x)           40 ms  (4.4 x)         4.4
+ *                  links as fast as     links as slow as     share of the module below's
+ *                  they may be          they may be          time, at worst
+ *     row A        0.2 ms               9 ms                 0.8
+ *     row B        0.15 ms              50 ms                1.25
+ *     below        0.25 ms              40 ms                1
  *
- * The row of least regret serves the call if its regret, times a margin, is less than that of the
- * module below. Where the rate of links is known both ends are one, and regret is the ratio of
- * times. A function of its arguments alone: no state, no trial.
+ * The row whose share is least serves the call if that, times a margin, is less than 1: so where only
+ * a bound is known, a row must be ahead at both ends. Where the rate of links is known both ends are
+ * one. A function of its arguments alone: no state, no trial.
  *
  * coll/mleader stands above and asks the same choice: its leaders are weighed against whoever of
  * the two would serve.
@@ -63,22 +63,11 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
                                              plan->block_size * plan->key.sizes.unit);
 }
 
-/* How many times as long as the best a call takes, at worst. */
-static double regret(const mca_coll_pipering_times_t *time, const mca_coll_pipering_times_t *least)
+/* The share of another time that a time is, at worst. */
+static double share_of(const mca_coll_pipering_times_t *time,
+                       const mca_coll_pipering_times_t *other)
 {
-    return fmax(time->at[0] / least->at[0], time->at[1] / least->at[1]);
-}
-
-/* The least of rows and the module below, at each end. */
-static mca_coll_pipering_times_t find_least(const mca_coll_pipering_plan_t *plan)
-{
-    mca_coll_pipering_times_t least = plan->below;
-
-    for (int i = 0; i < plan->weighed_count; ++i) {
-        least.at[0] = fmin(least.at[0], plan->weighed[i].time.at[0]);
-        least.at[1] = fmin(least.at[1], plan->weighed[i].time.at[1]);
-    }
-    return least;
+    return fmax(time->at[0] / other->at[0], time->at[1] / other->at[1]);
 }
 
 /*
@@ -95,8 +84,7 @@ static bool waits_for_processors(const mca_coll_pipering_draft_t *draft)
 }
 
 static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
-                                        const mca_coll_pipering_weighed_t *best,
-                                        const mca_coll_pipering_times_t *least)
+                                        const mca_coll_pipering_weighed_t *best)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -110,7 +98,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
     const double margin = 1 < draft->load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
                                                                                    : MARGIN;
     return !waits_for_processors(draft)
-                   && regret(&best->time, least) * margin < regret(&plan->below, least)
+                   && share_of(&best->time, &plan->below) * margin < 1
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
@@ -125,12 +113,9 @@ typedef struct {
 
 static range_t range_of(const mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_key_t *key = &draft->plan->key;
     const double *value = draft->machine->value;
     const double least = value[MCA_COLL_PIPERING_NET_BETA];
-    /* what order values are combined in depends on one rate alone, not on whether it is true */
-    const bool doubted = mca_coll_pipering_machine_doubted(draft->machine) && !key->order_matters
-                         && 1 < draft->nodes;
+    const bool doubted = mca_coll_pipering_machine_doubted(draft->machine) && 1 < draft->nodes;
 
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }
@@ -199,11 +184,7 @@ static void weigh_others(mca_coll_pipering_draft_t *draft, const range_t *range)
 static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
                         const mca_coll_pipering_times_t *other)
 {
-    const mca_coll_pipering_times_t *leaders = &plan->leaders;
-    const mca_coll_pipering_times_t least = {{fmin(leaders->at[0], other->at[0]),
-                                              fmin(leaders->at[1], other->at[1])}};
-
-    return 0 < leaders->at[0] && regret(leaders, &least) <= regret(other, &least);
+    return 0 < plan->leaders.at[0] && share_of(&plan->leaders, other) <= 1;
 }
 
 /* ---- rows ---- */
@@ -238,18 +219,6 @@ static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pi
            && MCA_COLL_PIPERING_WEIGHED > draft->plan->weighed_count;
 }
 
-/* A block size for which the streams of a vector show how fast links are. */
-static size_t bound_shown(const mca_coll_pipering_plan_t *plan, size_t block)
-{
-    const size_t unit = plan->key.sizes.unit;
-    const size_t most = plan->total / MCA_COLL_PIPERING_SHOWN_BLOCKS / unit * unit;
-
-    return 2 > plan->key.sizes.parts && MCA_COLL_PIPERING_SHOWN_BYTES <= plan->total
-                   && unit <= most && most < block
-               ? most
-               : block;
-}
-
 /* The best blocks, or groups, of a row for the middle of the range; what they take at its ends. */
 static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row,
                   const range_t *range)
@@ -262,10 +231,6 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     weighed->row = row;
     weighed->block = plan->block_size * plan->key.sizes.unit;
     weighed->time = (mca_coll_pipering_times_t){{plan->time, plan->time}};
-    if (range->doubted && !mca_coll_pipering_in_rounds(row)
-        && 0 == mca_coll_pipering_given_block(draft)) {
-        weighed->block = bound_shown(plan, weighed->block);
-    }
     weighed->groups = mca_coll_pipering_in_rounds(row) ? plan->grid.groups : 0;
     draft->fixed_block = weighed->block;
     draft->fixed_groups = weighed->groups;
@@ -278,14 +243,14 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     draft->fixed_groups = 0;
 }
 
-static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan_t *plan,
-                                                    const mca_coll_pipering_times_t *least)
+static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_weighed_t *best = &plan->weighed[0];
 
     for (int i = 1; i < plan->weighed_count; ++i) {
         const mca_coll_pipering_weighed_t *other = &plan->weighed[i];
-        const double more = regret(&best->time, least) - regret(&other->time, least);
+        const double more = share_of(&best->time, &plan->below)
+                            - share_of(&other->time, &plan->below);
         if (0 < more || (0 == more && mca_coll_pipering_in_rounds(best->row)
                          && !mca_coll_pipering_in_rounds(other->row))) {
             best = other;
@@ -313,14 +278,13 @@ static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range
     weigh_rows(draft, range, true); /* first, since a search of blocks asks what they take */
     draft->rival = range->doubted || 0 == plan->weighed_count ? 0 : plan->weighed[0].time.at[0];
     weigh_rows(draft, range, false);
-    const mca_coll_pipering_times_t least = find_least(plan);
-    const mca_coll_pipering_weighed_t *best = find_best(plan, &least);
+    const mca_coll_pipering_weighed_t *best = find_best(plan);
     look_at_middle(draft, range);
     draft->fixed_block = best->block;
     draft->fixed_groups = best->groups;
     plan_by(draft, best->row);
     plan->time = best->time.at[0]; /* at the end at which the module below is reported */
-    plan->reason = judge(draft, best, &least);
+    plan->reason = judge(draft, best);
     plan->leaders_pay = leaders_pay(plan, MCA_COLL_PIPERING_TAKEN == plan->reason
                                                    && MCA_COLL_PIPERING_OFF
                                                           != plan->key.params.algorithm

@@ -45,7 +45,6 @@ static inline size_t mca_coll_pipering_size_of(const mca_coll_pipering_sizes_t *
 typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
     mca_coll_pipering_params_t params;
-    bool streamed;  /**< it knows the rate of links that streams have shown */
     bool must_take; /**< nobody else can serve the call any more */
     bool ordered;   /**< of a reduction: the operation does not commute */
     bool order_matters; /**< likewise: to the bits of the result, as of floating-point values */
@@ -64,10 +63,6 @@ typedef struct mca_coll_pipering_places_t {
 typedef struct mca_coll_pipering_times_t {
     double at[2];
 } mca_coll_pipering_times_t;
-
-/** Bytes and blocks of a call from which its streams show how fast links are. */
-#define MCA_COLL_PIPERING_SHOWN_BYTES ((size_t) 64 * 1024)
-#define MCA_COLL_PIPERING_SHOWN_BLOCKS 8
 
 /** Rows that the choice weighs for one call at most. */
 #define MCA_COLL_PIPERING_WEIGHED 8

@@ -42,23 +42,6 @@ typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t algorithm_used, block_size_used, predicted_rounds, predicted_time;
 } mca_coll_pipering_counters_t;
 
-/** The rate of links that streams of a communicator have shown. */
-typedef struct mca_coll_pipering_frozen_t {
-    uint64_t bytes; /**< of the call, 0: none has */
-    uint32_t beta;  /**< picoseconds a byte */
-    uint32_t pad;
-} mca_coll_pipering_frozen_t;
-
-/** Keeps what was seen of more bytes, then of slower links; commutative. */
-static inline void mca_coll_pipering_frozen_merge(mca_coll_pipering_frozen_t *frozen,
-                                                  const mca_coll_pipering_frozen_t *other)
-{
-    if (other->bytes > frozen->bytes
-        || (other->bytes == frozen->bytes && other->beta > frozen->beta)) {
-        *frozen = *other;
-    }
-}
-
 /** What the communicators of a process share. */
 typedef struct mca_coll_pipering_process_t {
     int verbose; /**< 0: silent; 1: rank 0 writes a line about each call; 2: every rank */
@@ -70,7 +53,6 @@ typedef struct mca_coll_pipering_process_t {
     const char *machine; /**< the file that describes the machine, "" or NULL: none */
     double processors;   /**< that the user gives a node, 0: those that there are */
     opal_mutex_t lock;                  /**< of what follows */
-    mca_coll_pipering_frozen_t frozen;  /**< what streams of its communicators have shown */
     bool asked;                         /**< the next two are there */
     mca_coll_pipering_word_t word;      /**< of its adapters */
     mca_coll_pipering_machine_t given;  /**< by a file */
@@ -94,10 +76,6 @@ typedef struct mca_coll_pipering_context_t {
     mca_coll_pipering_process_t *process;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
     mca_coll_pipering_below_t below; /**< the modules below, as far as this rank knows */
-    bool streamed;     /**< streams have shown the rate of links ... */
-    mca_coll_pipering_machine_t machine; /**< ... of which the machine is this */
-    int streams;       /**< calls that have shown it so far */
-    uint32_t seen;     /**< picoseconds a byte, by this rank; 0: nothing yet */
     opal_atomic_int64_t in_rounds; /**< calls in rounds that have begun */
     enum {
         MCA_COLL_PIPERING_JOBS_UNKNOWN,

@@ -43,25 +43,13 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 {
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return a->collective == b->collective && a->must_take == b->must_take
-           && a->streamed == b->streamed && a->ordered == b->ordered
-           && a->order_matters == b->order_matters && a->root == b->root
+           && a->ordered == b->ordered && a->order_matters == b->order_matters && a->root == b->root
            && a->sizes.unit == b->sizes.unit
            && 0 == memcmp(&a->params, &b->params, sizeof(a->params));
 }
 
 /* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */
 #define PLANS_BYTES ((size_t) 1024 * 1024)
-
-/* The machine as it was known where the key was made. */
-static const mca_coll_pipering_machine_t *machine_of(const mca_coll_pipering_context_t *context,
-                                                     const mca_coll_pipering_key_t *key)
-{
-    const mca_coll_pipering_known_t *known = mca_coll_pipering_setup_known(context->setup);
-
-    return key->order_matters ? &known->stated
-           : key->streamed    ? &context->machine
-                              : &known->machine;
-}
 
 /*
  * What plans of calls like `key` rest on, with nodes in memory that the caller frees; NULL there:
@@ -88,7 +76,7 @@ static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
                                        .ppn = known->nodes.ppn,
                                        .load = known->nodes.load,
                                        .below = known->below,
-                                       .machine = machine_of(context, key),
+                                       .machine = &known->machine,
                                        .ways = known->ways};
 }
 

@@ -17,8 +17,7 @@
  *               on different leaf switches, all report their nodes and switches
  *     compare   if variables differ, all report theirs, and rank 0 names the differences
  *
- * The machine is, in this order: that of a file, if all ranks have the same; what adapters say,
- * if that is no mere bound; what streams of other communicators have shown; the bound.
+ * The machine is that of a file, if all ranks have the same, or what adapters say.
  *
  * The setup does not block: a nonblocking call progresses it, and later calls on the
  * communicator wait for it. It measures nothing.
@@ -60,7 +59,6 @@ typedef struct {
     uint32_t lacks; /* 1: some rank does not know all nodes */
     float load;     /* most ranks a processor on a node */
     mca_coll_pipering_word_t word;
-    mca_coll_pipering_frozen_t frozen;
 } join_t;
 
 struct mca_coll_pipering_setup_t {
@@ -186,7 +184,6 @@ static void merge_join(void *value, const void *other)
     mine->lacks |= its->lacks;
     mine->load = fmaxf(mine->load, its->load);
     mca_coll_pipering_word_merge(&mine->word, &its->word);
-    mca_coll_pipering_frozen_merge(&mine->frozen, &its->frozen);
 }
 
 /* Prepares an agreement on values of `size` bytes; false: no memory. */
@@ -223,7 +220,6 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
     ask(process);
     setup->join->given = both(process->given_hash);
     setup->join->word = process->word;
-    setup->join->frozen = process->frozen;
     OPAL_THREAD_UNLOCK(&process->lock);
     setup->stage = JOIN;
     if (new_agreement(setup, sizeof(join_t))) {
@@ -337,18 +333,10 @@ static void set_machine(mca_coll_pipering_setup_t *setup, const join_t *join)
 {
     const bool given = 0 < join->given.most && are_equal(join->given);
 
-    setup->known.stated = given ? setup->context->process->given
-                                : mca_coll_pipering_word_machine(&join->word);
-    setup->known.machine = setup->known.stated;
-    mca_coll_pipering_machine_report(setup->context, &setup->known.stated,
+    setup->known.machine = given ? setup->context->process->given
+                                 : mca_coll_pipering_word_machine(&join->word);
+    mca_coll_pipering_machine_report(setup->context, &setup->known.machine,
                                      given ? "coll_pipering_machine" : "what adapters say");
-    if (!given && 0 < join->frozen.bytes
-        && mca_coll_pipering_machine_doubted(&setup->known.stated)) {
-        setup->known.machine.value[MCA_COLL_PIPERING_NET_BETA] = join->frozen.beta / 1000.0;
-        setup->known.machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = join->frozen.beta / 1000.0;
-        mca_coll_pipering_machine_report(setup->context, &setup->known.machine,
-                                         "streams of other communicators");
-    }
 }
 
 static void end_join(mca_coll_pipering_setup_t *setup)

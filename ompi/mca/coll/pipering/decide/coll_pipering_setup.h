@@ -38,11 +38,7 @@ typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
 typedef struct mca_coll_pipering_known_t {
     mca_common_colltools_nodes_t nodes;
     bool far; /**< ranks are on different leaf switches; then each knows those of all of them */
-    mca_coll_pipering_machine_t stated; /**< by a file or adapters: what calls whose order of
-                                             combining matters are decided by, so that their results
-                                             do not depend on what was timed */
-    mca_coll_pipering_machine_t machine; /**< the same, or with the rate that streams of other
-                                              communicators have shown */
+    mca_coll_pipering_machine_t machine; /**< by a file, or by adapters */
     mca_coll_pipering_below_t below;     /**< the modules below */
     mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL */
     int tag; /**< of agreements between the ranks, one at a time */

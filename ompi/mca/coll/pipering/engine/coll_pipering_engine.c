@@ -58,9 +58,6 @@ static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sourc
         ++pipe->traffic.blocks_in;
         ++steps;
     }
-    if (0 < steps && NULL != source->clock) {
-        mca_coll_pipering_clock_note(source->clock, source->arrived, source->total);
-    }
     return steps;
 }
 

@@ -126,14 +126,6 @@ typedef struct mca_coll_pipering_channel_t {
     ompi_request_t *request[2];      /**< of both */
 } mca_coll_pipering_channel_t;
 
-/** How fast the blocks of a stream came. */
-typedef struct mca_coll_pipering_clock_t {
-    double began;  /**< the quarter that is under way, seconds; 0: no block has come yet */
-    uint64_t from; /**< blocks that had come by then */
-    int quarter;
-    double least; /**< seconds a block in the fastest quarter; 0: none is over */
-} mca_coll_pipering_clock_t;
-
 /** Blocks that become available in order. */
 typedef struct mca_coll_pipering_source_t {
     int peer; /**< rank that sends them, -1: own blocks */
@@ -157,7 +149,6 @@ typedef struct mca_coll_pipering_source_t {
     uint64_t slot_count;
     int unpacking; /**< rank whose contribution the unpacker is at, -1: none */
     opal_convertor_t unpacker;
-    mca_coll_pipering_clock_t *clock; /**< NULL: nobody wants to know when blocks come */
 } mca_coll_pipering_source_t;
 
 /** Packing of own blocks that are not dense. */
@@ -265,8 +256,6 @@ typedef struct mca_coll_pipering_pipe_args_t {
     int tag;          /**< of links whose tag is 0 by the route; those of others are below it */
     int collective;   /**< mca_coll_pipering_collective_t */
     size_t ring_buffer_size; /**< of links inside the node, 0: blocks go as messages there too */
-    mca_coll_pipering_clock_t *clock; /**< of a link in, or NULL */
-    int clocked;                      /**< this one */
 } mca_coll_pipering_pipe_args_t;
 
 /**

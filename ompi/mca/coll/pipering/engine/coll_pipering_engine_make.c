@@ -89,7 +89,6 @@ static void init_source(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_
 
     source->peer = in->peer;
     source->tag = args->tag - in->tag;
-    source->clock = link == args->clocked ? args->clock : NULL;
     source->unpacking = -1;
     source->total = in->volume.blocks;
     if (0 < source->total) {

@@ -162,10 +162,6 @@ void mca_coll_pipering_channels_break(mca_coll_pipering_pipe_t *pipe);
 /** Lets go of ring buffers and messages; true if a message may still touch their memory. */
 bool mca_coll_pipering_channels_fini(mca_coll_pipering_pipe_t *pipe);
 
-/** Notes that so many of all blocks of a stream have come by now (coll_pipering_engine_clock.c). */
-void mca_coll_pipering_clock_note(mca_coll_pipering_clock_t *clock, uint64_t arrived,
-                                  uint64_t total);
-
 END_C_DECLS
 
 #endif

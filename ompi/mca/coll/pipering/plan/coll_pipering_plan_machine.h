@@ -108,12 +108,4 @@ mca_coll_pipering_cost_t mca_coll_pipering_machine_cost(const mca_coll_pipering_
 /** Seconds in which a rank combines a byte of two vectors, likewise. */
 double mca_coll_pipering_machine_combine(const mca_coll_pipering_machine_t *machine, double load);
 
-/**
- * The rate of links, in picoseconds a byte, that explains best that a block of so many bytes takes
- * so many seconds in a stream: net_beta if it does so nearly, else a common rate of up to
- * net_beta_most.
- */
-uint32_t mca_coll_pipering_machine_explain(const mca_coll_pipering_machine_t *machine, double load,
-                                           double seconds, double bytes);
-
 #endif
