@@ -129,6 +129,7 @@ build_component() {
     mapfile -t sources < <(find "$root/$dir" "$common" -name '*.c' | LC_ALL=C sort)
     # shellcheck disable=SC2046,SC2086 # lists of words
     compile -shared -Wl,-Bsymbolic -DMCA_COMMON_COLLTOOLS_TEXTS="\"$out/texts.inc\"" \
+        -DMCA_COMMON_COLLTOOLS_CARD_OWNER="\".$2\"" \
         -o "$object" "${sources[@]}" \
         $(library_of_components) ${LDFLAGS-} ||
         die "$dir does not build for Open MPI $version of $mpicc; the messages above say why"

@@ -302,8 +302,8 @@ broken "an unknown variable" variables 'coll_pipering_verbosity: ' \
     README.pipering 's/(coll_pipering_verbos)e/\1ity/'
 broken "an unknown setting of Open MPI" variables 'mpi_yield: ' \
     docs/troubleshooting.md 's/mpi_yield_when_idle/mpi_yield/'
-broken "a wrong default" levels 'coll_pipering_.*1[56]$' docs/tuning.md \
-    '/small_calls/s/\| 15 \|/| 16 |/'
+broken "a wrong default" levels 'coll_pipering_.*52428[89]$' docs/tuning.md \
+    '/ring_buffer_size/s/\| 524288 \|/| 524289 |/'
 broken "a variable that is not there" levels 'coll_mleader_segment_size' \
     docs/tuning.md '/^\| `coll_mleader_segment_size`/d'
 broken "a wrong level" levels '_priority ' docs/tuning.md 's/^## Level 2/## Level 5/'

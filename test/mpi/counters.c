@@ -373,7 +373,7 @@ static const knob_setting_t settings[] = {
     {"rounds", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, false},
     {"rounds, all alone", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, true},
 };
-enum { WHOLE = 3, ROUNDS_TOGETHER = 4 }; /* of them */
+enum { WHOLE = 3 }; /* of them */
 #define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
 
 static bool in_rounds(const knob_setting_t *setting)
@@ -461,70 +461,6 @@ static void try_whole(place_t *place)
               "ring of whole contributions: one block of each other rank that has any");
 }
 
-/* ---- the choice ---- */
-
-#define NEVER (1 << 30) /* bytes in all, more than any of these calls is about */
-
-/** Calls about so many bytes at most may be exchanges in rounds; whether one is made. */
-static const struct {
-    const char *name;
-    int shape;
-    int most;
-    bool rounds;
-} choices[] = {
-    {"an outlier", OUTLIER, NEVER, true},
-    {"an outlier among too many bytes", OUTLIER, 150000, false},
-    {"no outliers", REGULAR, NEVER, true},
-};
-
-/** All contributions together; the machine file of the job makes every message dear. */
-static void set_choice(place_t *place, int n)
-{
-    knob_apply(&settings[ROUNDS_TOGETHER]);
-    knob_set("coll_pipering_allgatherv_algorithm", KNOB_AUTO);
-    knob_set("coll_pipering_allgather_algorithm", KNOB_AUTO);
-    place->packed = NEVER;
-    knob_set("coll_pipering_rounds_packed", NEVER);
-    knob_set("coll_pipering_rounds_max_total", choices[n].most);
-}
-
-/**
- * All ranks take the same way, and the one that the variables say. The call is the first of its
- * communicator, and nonblocking: only then is the module below not weighed, which sends as few
- * messages as rounds do.
- */
-static void try_choice(place_t *place, int n)
-{
-    uint64_t before[COUNTERS], got[COUNTERS];
-    char fault[200] = "";
-    MPI_Comm comm = place->comm;
-    bool right;
-
-    distribute(place, choices[n].shape);
-    set_choice(place, n);
-    MPI_Comm_dup(comm, &place->comm);
-    read_counters(before);
-    right = run_once(place, choices[n].shape, true);
-    read_counters(got);
-    MPI_Comm_free(&place->comm);
-    place->comm = comm;
-    for (int i = 0; i < COUNTERS; i++) {
-        got[i] -= before[i];
-    }
-    right &= choices[n].rounds
-             == as_planned(place, &settings[ROUNDS_TOGETHER], got, fault, sizeof(fault));
-    tap_check(right, fault, "chosen: %s", choices[n].name);
-}
-
-/** Not on one node, nor among a few ranks, where a ring has as few messages. */
-static void try_choices(place_t *place)
-{
-    for (int n = 0; 1 < place->nodes && 6 < place->size && n < (int) (sizeof(choices) / sizeof(*choices));
-         n++) {
-        try_choice(place, n);
-    }
-}
-
 int main(int argc, char **argv)
 {
     MPI_Comm reversed;
@@ -539,7 +475,6 @@ int main(int argc, char **argv)
         try_shape(&place, shape, "all ranks");
     }
     try_whole(&place);
-    try_choices(&place);
     place_free(&place);
 
     MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, &reversed);

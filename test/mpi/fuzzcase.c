@@ -179,7 +179,6 @@ static void random_setting(dice_t *dice)
         random_folds(dice);
         random_swaps(dice);
     }
-    knob_set("coll_pipering_small_calls", dice_once_in(dice, 3) ? dice_roll(dice, 4) : 0);
     /* so that what is said of shared memory is said of leaders' */
     knob_set("coll_pipering_ring_buffer_size",
              of.leaders              ? 0

@@ -55,7 +55,7 @@ posing 2:4 socket 5 4,1,3 cyclic 60 "${fuzz[@]}"
 long posing 1:2:2:2 numa 4 6,1,3 cyclic 60 "${fuzz[@]}"
 long posing 1:2:2:2 l3 6 6,1,3 random:1 60 "${fuzz[@]}"
 if [[ 2 -le $(nproc) ]] && can_nodes && command -v lstopo-no-graphics >/dev/null; then
-    posing 2:1 auto 3 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 "${fuzz[@]}"
+    posing 2:1 auto 3 2,2,2 cyclic 60 --mca coll_pipering_processors 2 "${fuzz[@]}"
     yes_if "one leader or two, by size" said '6 ranks in 6 groups on 3'
 fi
 led 6

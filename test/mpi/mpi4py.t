@@ -45,7 +45,7 @@ mpi4py() {
 # forced COLLECTIVE=ALGORITHM...: options of mpirun, in $options, for calls of any size.
 forced() {
     local choice
-    options=(--mca coll_pipering_small_calls 0)
+    options=()
     for choice; do
         options+=(--mca "coll_pipering_${choice%=*}_algorithm" "${choice#*=}")
     done

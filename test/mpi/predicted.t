@@ -68,7 +68,7 @@ calls() {
 if can_nodes; then
     calls "with a file" 1,1,1,1,1,1,1,1 1
     calls "with a file, nodes" 3,3,3 3
-    calls "by adapters and streams" 1,1,1,1,1,1 1 --mca coll_pipering_machine ""
+    calls "by adapters" 1,1,1,1,1,1 1 --mca coll_pipering_machine ""
 else
     skip "calls on nodes" "$why_not"
 fi

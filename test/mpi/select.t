@@ -91,8 +91,7 @@ differs() {
 }
 
 differs coll_pipering_block_model equation2 0,4,0,4
-# two calls more, by which leaders compare
-differs coll_mleader_groups 2 4,0,6,0 --mca coll_mleader_allgather_algorithm leaders
+differs coll_mleader_groups 2 4,0,4,0 --mca coll_mleader_allgather_algorithm leaders
 
 # ---- bad values ----
 
@@ -107,7 +106,7 @@ complains() {
 }
 
 complains block_size -1 "0 to 1073741824" 0
-complains small_calls -1 "0 to 1048576" 15
+complains rounds_max_total -1 "0 to 1073741824" 67108864
 complains window 1000000 "0 to 4096" 0
 complains window -1 "0 to 4096" 0
 complains processors -0.5 "0 to 1000000" "0 (not given)"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Small calls: which one sets up a communicator, and which are served then.
+# Small calls: which are served.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Variables that are not equal on all ranks: rank 0 names them, and others serve the calls.
+# Variables that are not equal on all ranks: rank 0 names them, and others serve the calls; on ranks
+# of a node, which other nodes do not know of, calls fail with a sentence.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -32,18 +33,43 @@ unequal_leaders() {
 forced=(on_one 4 60 --mca coll_mleader_allgather_algorithm leaders)
 unequal_leaders groups 2 "${forced[@]}"
 unequal_leaders segment_size 4096 "${forced[@]}"
-unequal_leaders exchange bruck on_nodes 2,2 block 60
+
+# A node with other variables than the other one.
+apart() {
+    on_nodes "$1 differs on a node" 2,2 block 60 --mca "coll_$2_priority" 0 -x COMPONENT="$3" \
+        -x VARIABLE="$1" -x VALUE="$4" -x FROM=2 -x TO=3 "$bin/unequal"
+    can_nodes || return
+    yes_if "$1 differs on a node: rank 0 says so" said "coll_$3_$1: rank 2, 3\$"
+}
+apart window mleader pipering 30
+apart exchange pipering mleader bruck
+
+# ends LABEL MAP WORDS ARGUMENT...: the job ends, and these words are said.
+ends() {
+    local label=$1 words=$3 status=0
+    can_nodes || return
+    "$testbed" with --nodes 2 -- "$testbed" mpirun --map "$2" --timeout 60 -- "${@:4}" \
+        >"$work/out" 2>&1 || status=$?
+    yes_if "$label: the job ends" test 0 -ne $status -a 124 -ne $status
+    yes_if "$label: it is said why" said "$words"
+}
+
+ends "a rank differs from the other one of its node" 2,2 \
+    'have different MCA variables or components, which$' \
+    -x VARIABLE=window -x VALUE=30 "$bin/unequal"
+# shellcheck disable=SC2016 # the rank's variables
+ends "a node lacks the component" 1,1 'within 10 seconds: is the collective component pipering' \
+    sh -c '[ 1 != "$OMPI_COMM_WORLD_RANK" ] || export OMPI_MCA_coll=^pipering,mleader
+        exec "$0"' "$bin/unequal"
 
 # Leaders serve nothing on one rank a node.
 on_nodes "rank 1 alone is verbose" 1,1 block 30 --mca coll ^pipering -x COMPONENT=mleader \
     -x VARIABLE=verbose -x VALUE=1 -x EMPTY=1 "$bin/unequal"
 
-# Rank 1 sends its contribution where the others send records of 32 bytes. With coll/pipering the
-# others would set the communicator up first, and wait for rank 1.
-for part in 4 28 32; do
+# Rank 1 sends its contribution where the others send records of 8 bytes.
+for part in 4 7 8; do
     on_nodes "leaders are off on rank 1, contributions of $part bytes" 2,2 block 60 \
-        --mca coll_pipering_priority 0 -x COMPONENT=mleader -x VARIABLE=allgather_algorithm \
-        -x VALUE=off -x "PART=$part" "$bin/unequal"
+        --mca coll_pipering_priority 0 -x COMPONENT=mleader -x "PART=$part" "$bin/unequal"
     can_nodes || continue
     yes_if "a message names the variable" said 'coll_mleader_allgather_algorithm must$'
 done

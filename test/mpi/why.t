@@ -70,7 +70,6 @@ is "gathers in all forms, and from whom" "$(classes "${gathers[@]}")" "$(sort <<
 1 allgatherv_init $large below $local
 EXPECTED
 )"
-short="short: too short for a chain in a fixed order"
 is "vectors, and types with gaps" "$(classes allreduce bcast)" "$(sort <<EXPECTED
 1 allreduce 4 2000 2000 1 dense below $few
 1 allreduce 4 8000 8000 1 dense below $few
@@ -78,7 +77,7 @@ is "vectors, and types with gaps" "$(classes allreduce bcast)" "$(sort <<EXPECTE
 EXPECTED
 )"
 is "a nonblocking sum of 16000 bytes" "$(classes iallreduce | grep ' 16000 16000 ')" \
-    "1 iallreduce 4 16000 16000 1 dense below $short"
+    "1 iallreduce 4 16000 16000 1 dense below $local"
 is "exchanges" "$(classes alltoallv neighbor_alltoallw)" "$(sort <<EXPECTED
 1 alltoallv 4 800 800 1 dense pipering bins
 1 neighbor_alltoallw 4 30 20 2 dense pipering bins

@@ -133,7 +133,7 @@ def is_served(one):
 
 def is_small(one):
     """Whether there was nothing to serve."""
-    return one.server in ("nobody", "module below (small)", "module below (early)") or not one.most
+    return one.server in ("nobody", "module below (small)") or not one.most
 
 
 def described(one):

@@ -362,7 +362,7 @@ def test_defaults():
         return
     lines = subprocess.run([info, "--parsable", "--param", "coll", "pipering", "--level", "9"],
                            capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    assert "coll_pipering_small_calls:value:" in lines
+    assert "coll_pipering_rounds_max_total:value:" in lines
     values = [line.split(":param:", 1)[1].split(":value:", 1) for line in lines.splitlines()
               if ":param:" in line and ":value:" in line]
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:

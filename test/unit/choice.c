@@ -404,11 +404,6 @@ static void try_forced(tap_tally_t *tally, const call_t *call)
                 show(call), row->value, plan->row->value);
         mca_coll_pipering_plan_release(plan);
     }
-    forced.key.params.algorithm = MCA_COLL_PIPERING_AUTO;
-    forced.key.must_take = true;
-    plan_t *plan = make_known(&forced, call);
-    tap_try(tally, MCA_COLL_PIPERING_TAKEN == plan->reason, "%s: must", show(call));
-    mca_coll_pipering_plan_release(plan);
 }
 
 /* ---- links whose rate is known ---- */
@@ -591,40 +586,45 @@ static void test_small(void)
     static const mca_coll_pipering_collective_t moves[]
         = {MCA_COLL_PIPERING_ALLGATHERV, MCA_COLL_PIPERING_ALLGATHER, MCA_COLL_PIPERING_BCAST,
            MCA_COLL_PIPERING_SCAN, MCA_COLL_PIPERING_EXSCAN};
-    tap_tally_t least = {0, 0}, sums = {0, 0}, filled = {0, 0};
+    tap_tally_t classes = {0, 0}, sums = {0, 0}, filled = {0, 0};
     margin_t margin = {1, HUGE_VAL};
-    unsigned long between = 0;
+    unsigned long served = 0;
     static call_t call, known;
+    bool memory;
 
-    for (int i = 0; i < 1000; i++) {
-        const size_t lowest = 3 > i % 5 ? 16 : 4;
+    for (int i = 0; i < 4000; i++) {
+        const int least = 3 > i % 5 ? 4 : 2, class = tap_between(0, 12);
         open_call(&call, moves[i % 5]);
         known = at_rate(&call, call.machine.value[MCA_COLL_PIPERING_NET_BETA]);
         known.facts.machine = &known.machine;
         known.facts.node_of = known.node_of;
-        known.key.root = 0; /* the least bytes are those of root 0, and of exact sums of bytes */
+        known.key.root = 0; /* a class is judged by those of root 0, and by exact sums of bytes */
         known.key.sizes.unit = 1;
         known.key.order_matters = known.key.ordered = false;
-        const size_t found = mca_coll_pipering_least_total(known.key.collective, &known.key.params,
-                                                           &known.facts);
-        const bool below = lowest == found || !any_served(&known, found / 2, &margin, &filled);
-        const bool above = MCA_COLL_PIPERING_SMALL == found
-                           || any_served(&known, found, &margin, &filled);
-        tap_try(&least, lowest <= found && found <= MCA_COLL_PIPERING_SMALL && below && above,
-                "%s: %zu", show(&known), found);
-        between += MCA_COLL_PIPERING_SMALL > found;
-        const mca_coll_pipering_collective_t sum
+        const bool below = mca_coll_pipering_small_is_below(&known.key, &known.facts, class,
+                                                            &memory);
+        const bool right = below
+                           == (class < least
+                               || !any_served(&known, (size_t) 1 << class, &margin, &filled));
+        const size_t total = ((size_t) 1 << class) + tap_below((uint64_t) 1 << class);
+        tap_try(&classes,
+                memory && right
+                    && below == mca_coll_pipering_is_below(&known.key, &known.facts, total),
+                "%s: class %d", show(&known), class);
+        served += !below;
+        known.key.order_matters = true;
+        tap_try(&sums, mca_coll_pipering_is_below(&known.key, &known.facts, total), "%s", show(&known));
+        known.key.order_matters = false;
+        known.key.collective
             = tap_once_in(3) ? MCA_COLL_PIPERING_REDUCE
                              : (mca_coll_pipering_collective_t)
                                    tap_between(MCA_COLL_PIPERING_ALLREDUCE,
                                                MCA_COLL_PIPERING_COLLECTIVES - 1);
-        tap_try(&sums, MCA_COLL_PIPERING_SMALL
-                           == mca_coll_pipering_least_total(sum, &known.key.params, &known.facts),
-                "%d", (int) sum);
+        tap_try(&sums, mca_coll_pipering_is_below(&known.key, &known.facts, total), "%s", show(&known));
     }
-    tally_ok(&least, 1000, "small calls are served from the least bytes on, and not from half of it");
-    ok(60 < between, "in %lu cases small calls are", between);
-    tally_ok(&sums, 1000, "small sums that are no scans are not");
+    tally_ok(&classes, 4000, "small calls are served as those of their class are");
+    ok(60 < served, "in %lu cases they are", served);
+    tally_ok(&sums, 8000, "small sums that are no scans, or whose order matters, are not");
     tally_ok(&filled, 60, "where ranks share processors only calls that fill links are");
     ok(margin.left <= 1.2 + 1e-9 && 1.2 - 1e-9 <= margin.taken,
        "a small call is taken where the module below takes %g times its time, left to it up to %g",

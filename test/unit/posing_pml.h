@@ -43,6 +43,7 @@ enum {
     OMPI_SUCCESS = 0,
     OMPI_ERROR = -1,
     OMPI_ERR_OUT_OF_RESOURCE = -2,
+    OMPI_ERR_NOT_FOUND = -13,
     OMPI_ERR_WOULD_BLOCK = -7,
     MPI_SUCCESS = 0,
     MPI_ERR_TRUNCATE = 15,
@@ -55,6 +56,9 @@ enum {
 typedef int opal_mutex_t;
 typedef int64_t opal_atomic_int64_t;
 typedef int opal_convertor_t;
+typedef struct opal_process_name_t {
+    uint32_t jobid, vpid;
+} opal_process_name_t;
 typedef int mca_base_component_t;
 typedef int mca_base_var_enum_value_t;
 

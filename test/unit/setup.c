@@ -10,14 +10,16 @@
 
 /**
  * @file
- * Setups, with several ranks in one process (posing_pml.h): in any order of events ranks agree on
- * one machine, whatever each of them knows by a file and by its adapters; on the modules below; on what differs. Nodes and adapters are posed.
+ * Setups of communicators by the cards of their ranks, which are posed: each rank comes to the same
+ * machine, nodes and modules below, whatever file and adapters ranks have; where ranks differ, or some
+ * lack the component or cannot be read, no rank takes calls, and one sentence says so.
  */
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "ompi/mca/coll/pipering/decide/coll_pipering_adapters.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "posing_pml.h"
@@ -27,61 +29,48 @@
 #define FOLDER "/tmp/pipering-setup-XXXXXX"
 
 typedef mca_coll_pipering_machine_t machine_t;
+typedef mca_common_colltools_facts_t facts_t;
 
 typedef struct rank_t {
     mca_coll_pipering_context_t context;
     mca_coll_pipering_process_t process;
-    mca_coll_pipering_word_t word;
-    bool knows; /* the nodes of all ranks */
-    int noted;  /* nodes that it has been told */
-    double load;
-    uint32_t variables;
-    uint32_t leaf; /* of its switch */
+    facts_t facts;
+    bool has_card;
 } rank_t;
 
 static rank_t ranks[MOST];
-static rank_t *running;
-static int compared; /* reports about variables */
+static int compared, missed; /* reports about variables, and about ranks without the component */
+static int found;            /* what comes of looking for cards */
+static bool rdma;            /* adapters that move bytes by themselves are used */
 
 /* ---- what is posed ---- */
 
-uint32_t opal_local_arch = 1;
-
-int ompi_coll_base_nbc_reserve_tags(ompi_communicator_t *comm, int count)
-{
-    (void) comm;
-    (void) count;
-    return 17;
-}
-
-uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i)
+void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal,
+                                       mca_common_colltools_owner_t owner, const char *comm_name,
+                                       const facts_t *const *of, int count)
 {
     (void) equal;
-    (void) i;
-    return running->variables;
-}
-
-void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal, const char *owner,
-                                       const char *comm_name, const uint32_t *hashes, int count)
-{
-    (void) equal;
-    (void) owner;
     (void) comm_name;
-    (void) hashes;
+    (void) of;
     (void) count;
-    compared++;
+    compared += MCA_COMMON_COLLTOOLS_PIPERING == owner;
 }
 
-mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context)
+void mca_common_colltools_missing_report(mca_common_colltools_owner_t owner, const char *comm_name,
+                                         const facts_t *const *of, int count)
+{
+    (void) comm_name;
+    (void) of;
+    (void) count;
+    missed += MCA_COMMON_COLLTOOLS_PIPERING == owner;
+}
+
+int mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context,
+                                mca_coll_pipering_ways_t **ways)
 {
     (void) context;
-    return NULL;
-}
-
-uint32_t mca_coll_pipering_ways_hash(const mca_coll_pipering_ways_t *ways)
-{
-    (void) ways;
-    return 0;
+    *ways = NULL;
+    return OMPI_SUCCESS;
 }
 
 void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways)
@@ -89,57 +78,56 @@ void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways)
     (void) ways;
 }
 
-bool mca_common_colltools_nodes_find(ompi_communicator_t *comm)
+/* Ranks of one kind share what is kept of them. */
+int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner, const facts_t **of)
 {
-    return ranks[comm->rank].knows;
+    (void) owner;
+    for (int r = 0; r < comm->size; r++) {
+        const bool same = 0 < r && ranks[r].has_card && ranks[r - 1].has_card
+                          && 0 == memcmp(&ranks[r].facts, &ranks[r - 1].facts, sizeof(facts_t));
+        of[r] = !ranks[r].has_card ? NULL : same ? of[r - 1] : &ranks[r].facts;
+    }
+    return found;
 }
 
-mca_common_colltools_nodes_t
-mca_common_colltools_nodes_count(ompi_communicator_t *comm,
-                                 const mca_common_colltools_node_key_t *keys)
+mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_t *comm)
 {
-    (void) keys;
-    return (mca_common_colltools_nodes_t){.count = comm->size,
-                                          .ppn = 1,
-                                          .load = ranks[comm->rank].load,
-                                          .hash = 5};
+    return (mca_common_colltools_nodes_t){.count = comm->size, .ppn = 1, .load = 3};
 }
 
-mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
+void mca_coll_pipering_adapters_ask(facts_t *facts)
 {
-    return (mca_common_colltools_node_key_t){.name = (uint64_t) (running - ranks) + 100,
-                                             .leaf = running->leaf};
+    facts->tcp = (mca_common_colltools_links_t){.beta = 800, .bound = 1};
 }
 
-void mca_common_colltools_nodes_set_leaf(uint32_t leaf)
+bool mca_coll_pipering_adapters_are_used(void)
 {
-    (void) leaf;
+    return rdma;
 }
 
-int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
-                                    const mca_common_colltools_node_key_t *key)
+bool mca_coll_pipering_adapters_are_btls(void)
 {
-    ranks[comm->rank].noted += (uint64_t) rank + 100 == key->name && ranks[rank].leaf == key->leaf;
-    return OMPI_SUCCESS;
+    return !rdma;
 }
 
-mca_coll_pipering_word_t mca_coll_pipering_adapters_word(void)
+/* As the real ones do: the slowest link counts, none is slowest, a bound of one rank is one of all. */
+void mca_coll_pipering_links_merge(mca_common_colltools_links_t *links,
+                                   const mca_common_colltools_links_t *other)
 {
-    return running->word;
+    links->beta = 0 == links->beta || 0 == other->beta ? 0
+                  : other->beta > links->beta          ? other->beta
+                                                       : links->beta;
+    links->bound |= other->bound;
 }
 
-/* As the real ones do: the slowest link counts, a bound of one rank is one of all. */
-void mca_coll_pipering_word_merge(mca_coll_pipering_word_t *word,
-                                  const mca_coll_pipering_word_t *other)
+machine_t mca_coll_pipering_links_machine(const mca_common_colltools_links_t *links,
+                                          mca_coll_pipering_transport_t transport, uint32_t eager)
 {
-    word->beta = other->beta > word->beta ? other->beta : word->beta;
-    word->bound |= other->bound;
-}
+    machine_t machine = mca_coll_pipering_machine_usual(transport, links->beta,
+                                                        links->bound ? 80000 : links->beta);
 
-machine_t mca_coll_pipering_word_machine(const mca_coll_pipering_word_t *word)
-{
-    return mca_coll_pipering_machine_usual(MCA_COLL_PIPERING_TRANSPORT_TCP, word->beta,
-                                           word->bound ? 80000 : word->beta);
+    machine.value[MCA_COLL_PIPERING_NET_EAGER] = eager;
+    return machine;
 }
 
 /* ---- runs ---- */
@@ -151,43 +139,33 @@ static void open_ranks(ompi_communicator_t *comm)
         ranks[r].context.comm = &comm[r];
         ranks[r].context.process = &ranks[r].process;
         ranks[r].context.below = MCA_COLL_PIPERING_BELOW_TUNED;
-        ranks[r].word = (mca_coll_pipering_word_t){.beta = 800, .bound = 1};
-        ranks[r].process.equal.count = 3;
-        ranks[r].knows = true;
-        ranks[r].load = 1;
+        ranks[r].facts = (facts_t){.tcp = {.beta = 800, .bound = 1},
+                                   .processors = MCA_COMMON_COLLTOOLS_PROCESSOR,
+                                   .variables = {1}};
+        ranks[r].has_card = true;
     }
+    compared = missed = posing_told = 0;
+    found = OMPI_SUCCESS;
 }
 
-/* A rank sets up when its turn comes; what cannot start has no end. */
-static bool set_up(int r)
+/* All ranks set up, in an order of their own; whether all could. */
+static bool set_up(ompi_communicator_t *comm)
 {
-    running = &ranks[r];
-    mca_coll_pipering_context_t *context = &running->context;
+    const int first = tap_between(0, comm->size - 1);
+    bool good = true;
 
-    if (NULL == context->setup) {
-        (void) mca_coll_pipering_setup_start(context);
-    } else if (!mca_coll_pipering_setup_ready(context->setup)) {
-        (void) mca_coll_pipering_setup_progress(context->setup);
+    for (int i = 0; i < comm->size; i++) {
+        good &= OMPI_SUCCESS == mca_coll_pipering_set_up(&ranks[(first + i) % comm->size].context);
     }
-    return NULL != context->setup && mca_coll_pipering_setup_ready(context->setup);
+    return good;
 }
 
 static void close_ranks(ompi_communicator_t *comm)
 {
     for (int r = 0; r < comm->size; r++) {
-        mca_coll_pipering_setup_free(ranks[r].context.setup);
+        mca_coll_pipering_known_free(ranks[r].context.known);
     }
     (void) posing_close(comm);
-}
-
-static const machine_t *machine_of(int r)
-{
-    return &mca_coll_pipering_setup_known(ranks[r].context.setup)->machine;
-}
-
-static mca_coll_pipering_reason_t judged(int r)
-{
-    return mca_coll_pipering_setup_judge(ranks[r].context.setup);
 }
 
 static bool is_same(const machine_t *a, const machine_t *b)
@@ -227,68 +205,76 @@ static void remove_files(void)
 
 /* ---- what becomes of it ---- */
 
-static void test_words(void)
+static void test_links(void)
 {
-    tap_tally_t word = {0, 0}, rest = {0, 0};
+    tap_tally_t links = {0, 0}, rest = {0, 0};
 
     for (int i = 0; i < 400; i++) {
         const int p = tap_between(1, MOST);
-        const bool bound = tap_once_in(2), places = tap_once_in(4);
+        const bool bound = tap_once_in(2), han = tap_once_in(2), odd = tap_once_in(2);
+        const bool switches = tap_once_in(4), all = tap_once_in(2);
         ompi_communicator_t *comm = posing_open(p, tap_random());
-        mca_coll_pipering_word_t slowest = {.beta = 0, .bound = 0};
-        double load = 0;
+        bool far = false, devices = true;
 
         open_ranks(comm);
-        const bool han = tap_once_in(2), odd = tap_once_in(2), switches = tap_once_in(4);
-        bool far = false;
+        rdma = tap_once_in(2);
+        uint32_t eager = UINT32_MAX, slowest = 0, device = 0, doubt = 0;
         for (int r = 0; r < p; r++) {
-            ranks[r].word.beta = 80 * (uint32_t) tap_between(1, 100);
-            ranks[r].word.bound = bound && (0 == r || tap_once_in(2));
-            ranks[r].load = tap_between(1, 9) / 2.0;
-            ranks[r].leaf = switches ? (uint32_t) tap_between(0, 2) : 7;
-            far |= ranks[0].leaf != ranks[r].leaf;
-            ranks[r].knows = !places || (p - 1 != r && tap_once_in(2));
-            ranks[r].context.below = han && !(odd && p - 1 == r) ? MCA_COLL_PIPERING_BELOW_HAN
-                                                                 : MCA_COLL_PIPERING_BELOW_TUNED;
-            mca_coll_pipering_word_merge(&slowest, &ranks[r].word);
-            load = places ? 0 : fmax(load, ranks[r].load);
+            facts_t *facts = &ranks[r].facts;
+            facts->tcp.beta = 80 * (uint32_t) tap_between(1, 100);
+            facts->tcp.bound = bound && (0 == r || tap_once_in(2));
+            facts->rdma.beta = all || tap_once_in(p) ? 4 * (uint32_t) tap_between(1, 100) : 0;
+            facts->eager = 16 * (uint32_t) tap_between(1, 99);
+            facts->leaf = switches ? (uint32_t) tap_between(0, 2) : 7;
+            facts->below = odd && p - 1 == r;
+            ranks[r].context.below = han ? MCA_COLL_PIPERING_BELOW_HAN
+                                         : MCA_COLL_PIPERING_BELOW_TUNED;
+            far |= ranks[0].facts.leaf != facts->leaf;
+            devices &= 0 < facts->rdma.beta;
+            eager = facts->eager < eager ? facts->eager : eager;
+            slowest = facts->tcp.beta > slowest ? facts->tcp.beta : slowest;
+            device = facts->rdma.beta > device ? facts->rdma.beta : device;
+            doubt |= facts->tcp.bound;
         }
-        const machine_t machine = mca_coll_pipering_word_machine(&slowest);
-        const bool over = posing_play(comm, set_up);
-        const mca_coll_pipering_below_t below = han && odd && 1 < p ? MCA_COLL_PIPERING_BELOW_ANY
-                                                : han && !odd       ? MCA_COLL_PIPERING_BELOW_HAN
-                                                : MCA_COLL_PIPERING_BELOW_TUNED;
-        for (int r = 0; over && r < p; r++) {
-            const mca_coll_pipering_known_t *known
-                = mca_coll_pipering_setup_known(ranks[r].context.setup);
-            tap_try(&word, is_same(&machine, machine_of(r)) && MCA_COLL_PIPERING_TAKEN == judged(r),
-                    "rank %d of %d: %g to %g", r, p, machine_of(r)->value[1],
-                    machine_of(r)->value[2]);
+        const mca_common_colltools_links_t tcp = {slowest, doubt}, fast = {device, 0};
+        const machine_t machine
+            = devices && rdma
+                  ? mca_coll_pipering_links_machine(&fast, MCA_COLL_PIPERING_TRANSPORT_RDMA, 0)
+                  : mca_coll_pipering_links_machine(&tcp, MCA_COLL_PIPERING_TRANSPORT_TCP,
+                                                    rdma ? 0 : eager);
+        const mca_coll_pipering_below_t below = odd && 1 < p ? MCA_COLL_PIPERING_BELOW_ANY
+                                                : han        ? MCA_COLL_PIPERING_BELOW_HAN
+                                                             : MCA_COLL_PIPERING_BELOW_TUNED;
+        const bool good = set_up(comm);
+        for (int r = 0; good && r < p; r++) {
+            const mca_coll_pipering_known_t *known = ranks[r].context.known;
+            tap_try(&links,
+                    is_same(&machine, &known->machine) && MCA_COLL_PIPERING_TAKEN == known->reason,
+                    "rank %d of %d: %g to %g", r, p, known->machine.value[1],
+                    known->machine.value[2]);
             tap_try(&rest,
                     below == known->below && p == known->nodes.count && far == known->far
-                        && (places || far ? p == ranks[r].noted : load == known->nodes.load),
-                    "rank %d of %d: below %d, load %g", r, p, (int) known->below,
-                    known->nodes.load);
+                        && 3 == known->nodes.load,
+                    "rank %d of %d: below %d", r, p, (int) known->below);
         }
-        tap_try(&word, over, "%d ranks: no end", p);
+        tap_try(&links, good, "%d ranks: not set up", p);
         close_ranks(comm);
     }
-    tally_ok(&word, 5000, "the slowest word of all is what adapters say");
-    tally_ok(&rest, 5000,
-             "ranks agree on the modules below, on nodes that some do not know, and on switches");
+    tally_ok(&links, 5000, "the slowest links of all count, of adapters that all have and use");
+    tally_ok(&rest, 5000, "ranks agree on the modules below, on nodes, and on switches");
 }
 
 /* The machine of a rank, all of which have this file. */
 static bool is_right(int r, int which)
 {
-    const double *value = machine_of(r)->value;
+    const machine_t *machine = &ranks[r].context.known->machine;
 
     if (BAD == which) {
-        return 0.8 == value[MCA_COLL_PIPERING_NET_BETA];
+        return 0.8 == machine->value[MCA_COLL_PIPERING_NET_BETA];
     }
-    return 3 == value[MCA_COLL_PIPERING_NET_ALPHA]
-           && (GOOD == which ? 0.5 : 0.6) == value[MCA_COLL_PIPERING_NET_BETA]
-           && (OTHER == which) == mca_coll_pipering_machine_doubted(machine_of(r));
+    return 3 == machine->value[MCA_COLL_PIPERING_NET_ALPHA]
+           && (GOOD == which ? 0.5 : 0.6) == machine->value[MCA_COLL_PIPERING_NET_BETA]
+           && (OTHER == which) == mca_coll_pipering_machine_doubted(machine);
 }
 
 /* A file on each rank; of rank `at` another one, or none (-1). */
@@ -297,17 +283,18 @@ static void try_files(tap_tally_t *tally, int p, int usual, int at, int other, b
     ompi_communicator_t *comm = posing_open(p, tap_random());
 
     open_ranks(comm);
-    posing_told = 0;
     for (int r = 0; r < p; r++) {
         const int which = at == r ? other : usual;
         ranks[r].process.machine = 0 > which ? "" : file[which];
+        ranks[r].process.switches = "";
+        mca_coll_pipering_setup_open(&ranks[r].process, &ranks[r].facts);
     }
-    const bool over = posing_play(comm, set_up);
+    const bool good = set_up(comm);
     for (int r = 0; r < p; r++) {
         tap_try(tally,
-                over
+                good
                     && (serves ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_UNEQUAL)
-                           == judged(r)
+                           == ranks[r].context.known->reason
                     && (!serves || is_right(r, usual))
                     && (!serves || BAD == usual) == (0 < posing_told),
                 "rank %d of %d, files %d, and %d on rank %d: told %d times", r, p, usual, other, at,
@@ -335,24 +322,45 @@ static void test_files(void)
     tally_ok(&bad, 500, "where no rank can use its file adapters count, which is said too");
 }
 
-static void test_variables(void)
+/* Ranks of which one is odd: with other variables, data, none of the component, or no card. */
+static void test_unlike(void)
 {
-    tap_tally_t unequal = {0, 0};
+    static const mca_coll_pipering_reason_t reasons[]
+        = {MCA_COLL_PIPERING_FALLBACK_UNEQUAL, MCA_COLL_PIPERING_FALLBACK_UNLIKE,
+           MCA_COLL_PIPERING_FALLBACK_MISSING, MCA_COLL_PIPERING_FALLBACK_MISSING};
+    tap_tally_t tally = {0, 0}, errors = {0, 0};
 
-    for (int p = 2; p <= 40; p++) {
+    for (int i = 0; i < 160; i++) {
+        const int p = tap_between(2, 40);
         ompi_communicator_t *comm = posing_open(p, tap_random());
         open_ranks(comm);
-        ranks[tap_below((uint64_t) p)].variables = 7;
-        compared = 0;
-        const bool over = posing_play(comm, set_up);
+        rank_t *odd = &ranks[tap_below((uint64_t) p)];
+        odd->facts.variables[0] = 0 == i % 4 ? 7 : 2 == i % 4 ? 0 : 1;
+        odd->facts.arch = 1 == i % 4;
+        odd->has_card = 3 != i % 4;
+        const bool good = set_up(comm);
         for (int r = 0; r < p; r++) {
-            tap_try(&unequal,
-                    over && MCA_COLL_PIPERING_FALLBACK_UNEQUAL == judged(r) && 1 == compared,
+            tap_try(&tally,
+                    good && reasons[i % 4] == ranks[r].context.known->reason
+                        && (0 == i % 4) == (1 == compared) && (2 > i % 4 ? 0 : p) == missed,
+                    "case %d, rank %d of %d", i % 4, r, p);
+        }
+        close_ranks(comm);
+
+        comm = posing_open(p, tap_random());
+        open_ranks(comm);
+        found = tap_once_in(2) ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERR_NOT_FOUND;
+        for (int r = 0; r < p; r++) {
+            const int rc = mca_coll_pipering_set_up(&ranks[r].context);
+            tap_try(&errors,
+                    (OMPI_ERR_OUT_OF_RESOURCE == found ? found : OMPI_ERROR) == rc
+                        && NULL == ranks[r].context.known,
                     "rank %d of %d", r, p);
         }
         close_ranks(comm);
     }
-    tally_ok(&unequal, 500, "where variables differ no rank takes calls, and rank 0 compares them");
+    tally_ok(&tally, 2000, "where one rank differs, or lacks the component, no rank takes calls");
+    tally_ok(&errors, 2000, "what cannot be read is an error of the call");
 }
 
 int main(void)
@@ -360,9 +368,9 @@ int main(void)
     tap_start();
     alarm(300);
     write_files();
-    test_words();
+    test_links();
     test_files();
-    test_variables();
+    test_unlike();
     remove_files();
     return tap_end();
 }

@@ -76,7 +76,7 @@ static mca_coll_mleader_reason_t judge_history(const mca_coll_mleader_params_t *
  * size alone decides.
  */
 static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_mleader_call_t *call,
-                      const mca_coll_mleader_module_t *module, form_t form,
+                      const mca_coll_mleader_module_t *module,
                       mca_coll_mleader_reason_t *reason)
 {
     mca_common_colltools_module_t *chooser = module->chooser;
@@ -88,7 +88,7 @@ static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_ml
         return OMPI_SUCCESS;
     }
     ompi_datatype_type_size(call->rtype, &size);
-    const int rc = chooser->choose(chooser, call->rcount, size, NONBLOCKING != form, &others);
+    const int rc = chooser->choose(chooser, call->rcount, size, &others);
     if (others) {
         *reason = MCA_COLL_MLEADER_FALLBACK_MODEL;
     }
@@ -245,7 +245,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
         }
         reason = judge_history(&params, form, module);
     }
-    int rc = judge_time(&params, call, module, form, &reason);
+    int rc = judge_time(&params, call, module, &reason);
     if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason && NONBLOCKING != form) {
         rc = set_up(&params, module, call->comm, BLOCKING == form);
         reason = module->reason;

@@ -30,6 +30,7 @@ static int mleader_register(void)
                                        .equal = &mca_coll_mleader.equal,
                                        .owner = "mleader"};
     mca_coll_mleader_params_register(&all);
+    mca_common_colltools_nodes_register(MCA_COMMON_COLLTOOLS_MLEADER, all.equal, NULL);
     mca_common_colltools_complain(&all);
     return OMPI_SUCCESS;
 }
@@ -45,7 +46,7 @@ static int mleader_open(void)
     component->spare.out_of_memory = true;
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
     mca_common_colltools_tasks_open();
-    mca_common_colltools_nodes_open(0);
+    mca_common_colltools_nodes_open();
     component->output = opal_output_open(NULL);
     opened = true;
     return OMPI_SUCCESS;

@@ -60,20 +60,16 @@ mca_coll_mleader_reason_t mca_coll_mleader_judge_call(const mca_coll_mleader_par
     if (MCA_COLL_MLEADER_AUTO == params->algorithm) {
         return LARGE <= bytes ? MCA_COLL_MLEADER_FALLBACK_LARGE : known;
     }
-    return MCA_COLL_MLEADER_FALLBACK_UNLIKE == known || MCA_COLL_MLEADER_FALLBACK_UNEQUAL == known
-               ? known
-               : MCA_COLL_MLEADER_TAKEN;
+    return MCA_COLL_MLEADER_FALLBACK_UNLIKE <= known ? known
+                                                     : MCA_COLL_MLEADER_TAKEN;
 }
 
 mca_coll_mleader_reason_t
 mca_coll_mleader_judge_topology(const mca_coll_mleader_params_t *params,
                                 const mca_coll_mleader_topology_t *topology)
 {
-    if (!topology->alike) {
-        return MCA_COLL_MLEADER_FALLBACK_UNLIKE;
-    }
-    if (!topology->equal) {
-        return MCA_COLL_MLEADER_FALLBACK_UNEQUAL;
+    if (MCA_COLL_MLEADER_TAKEN != topology->unlike) {
+        return topology->unlike;
     }
     if (MCA_COLL_MLEADER_AUTO != params->algorithm) {
         return MCA_COLL_MLEADER_TAKEN;

@@ -124,7 +124,9 @@ static const struct {
        [MCA_COLL_MLEADER_FALLBACK_LOCAL] = {"local", "all ranks are on one node"},
        [MCA_COLL_MLEADER_FALLBACK_ALONE] = {"alone", "every rank is alone on its node"},
        [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = {"unlike", "ranks differ in data representation"},
-       [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = {"unequal", "ranks differ in their variables"}};
+       [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = {"unequal", "ranks differ in their variables"},
+       [MCA_COLL_MLEADER_FALLBACK_MISSING] = {"missing",
+                                              "some ranks do not have the component"}};
 
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
 {

@@ -76,6 +76,7 @@ typedef enum {
     MCA_COLL_MLEADER_FALLBACK_ALONE,   /**< each node has one rank */
     MCA_COLL_MLEADER_FALLBACK_UNLIKE,  /**< ranks differ in data representation */
     MCA_COLL_MLEADER_FALLBACK_UNEQUAL, /**< ranks differ in variables */
+    MCA_COLL_MLEADER_FALLBACK_MISSING, /**< some ranks do not have the component */
     MCA_COLL_MLEADER_REASONS
 } mca_coll_mleader_reason_t;
 

@@ -11,41 +11,41 @@
  * @file
  * Topology: the nodes and groups of a communicator.
  *
- *     rank   record: node        | lowest rank in my domain | architecture, hash of variables, mark
- *     5              host, 8 processors   4                   ...
+ *     rank   node (by its card)   lowest rank in its domain (by a record)
+ *     4      a1..                 4
+ *     5      a1..                 4 (socket), 5 (l3)
+ *     6      b7..                 6
  *
- * Each rank describes its place, and its variables by a hash, in a record. One MPI_Allgather of the
- * module below brings all records to all ranks, which compute the same groups. If variables differ,
- * a second one finds out which.
+ * Cards of processes (common_colltools_card.h) tell nodes, architectures and variables. What a rank
+ * shares with others of its node, only that node knows: one MPI_Allgather of the module below brings
+ * this to all ranks, which compute the same groups.
  *
- * Cost: p records of 32 bytes for p ranks, once for a communicator. Limits: a communicator whose
- * ranks differ in architecture or variables has no leaders.
+ * Cost: p records of 8 bytes for p ranks, once for a communicator. Limits: a communicator whose ranks
+ * differ in architecture or variables has no leaders.
  */
 
 #include "coll_mleader.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ompi/group/group.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/proc/proc.h"
-#include "opal/mca/hwloc/hwloc-internal.h"
-#include "opal/util/arch.h"
-#include "ompi/mca/common/colltools/common_colltools_help.h"
+#include "opal/mca/hwloc/base/base.h"
+
+typedef mca_common_colltools_facts_t facts_t;
 
 typedef struct record_t {
-    mca_common_colltools_node_key_t node;
     int32_t domain; /* lowest rank that shares this rank's domain, as groups are made */
-    uint32_t arch, variables;
-    uint32_t mark; /* a rank that leaves the call to the module below sends data of its user */
+    uint32_t mark;  /* a rank that leaves the call to the module below sends data of its user */
 } record_t;
 
 /* The same in any order of bytes. */
 #define MARK UINT32_C(0x6d6c6c6d)
 
-/* ---- the record of this rank ---- */
+/* ---- domains ---- */
 
 static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
 {
@@ -73,24 +73,35 @@ static int lowest_in_domain(ompi_communicator_t *comm, mca_coll_mleader_domain_t
     return me;
 }
 
-static record_t make_record(ompi_communicator_t *comm, mca_coll_mleader_domain_t domain)
+/*
+ * Gathers the records of all ranks into domain_of [ranks]; records [ranks] is scratch. Ranks say which
+ * one has sent none.
+ */
+static int find_domains(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
+                        mca_coll_mleader_domain_t domain, record_t *records, int *domain_of)
 {
-    record_t record = {.node = mca_common_colltools_nodes_mine(),
-                       .domain = lowest_in_domain(comm, domain),
-                       .arch = opal_local_arch,
-                       .variables = mca_common_colltools_equal_hash(
-                           &mca_coll_mleader.equal, mca_coll_mleader.equal.count),
-                       .mark = MARK};
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const record_t mine = {.domain = lowest_in_domain(comm, domain), .mark = MARK};
+    const int ranks = ompi_comm_size(comm);
 
-    record.node.processors = 0 < online ? (float) online : 1;
-    return record;
+    /* the module below takes a shorter message without a word */
+    memset(records, 0, (size_t) ranks * sizeof(mine));
+    const int rc = module->below.coll_allgather(&mine, sizeof(mine), MPI_BYTE, records,
+                                                sizeof(mine), MPI_BYTE, comm,
+                                                module->below.coll_allgather_module);
+    for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
+        if (MARK != records[r].mark) {
+            mca_common_colltools_show_help("help-coll-mleader.txt", "record", comm->c_name, r);
+            return MPI_ERR_OTHER;
+        }
+        domain_of[r] = records[r].domain;
+    }
+    return rc;
 }
 
 /* ---- groups ---- */
 
 /* Numbers the ranks of each node, and finds the node with the most ranks for each processor. */
-static void count_ranks(mca_coll_mleader_topology_t *topology, const record_t *records,
+static void count_ranks(mca_coll_mleader_topology_t *topology, const facts_t *const *of,
                         const int *node_of, int me)
 {
     int *count = topology->answers;
@@ -99,7 +110,8 @@ static void count_ranks(mca_coll_mleader_topology_t *topology, const record_t *r
     memset(count, 0, (size_t) topology->ranks * sizeof(int));
     for (int r = 0; r < topology->ranks; ++r) {
         const int here = ++count[node_of[r]];
-        const int processors = (int) records[node_of[r]].node.processors;
+        const uint64_t its = of[node_of[r]]->processors / MCA_COMMON_COLLTOOLS_PROCESSOR;
+        const int processors = 0 < its ? (int) its : 1;
         topology->index[r] = here - 1;
         topology->most_here = here > topology->most_here ? here : topology->most_here;
         if ((long) here * topology->processors > (long) topology->crowd * processors) {
@@ -218,60 +230,33 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
     }
 }
 
-/*
- * Gathers the records of all ranks, and compares architectures and variables. Ranks say which one
- * has sent none.
- */
-static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
-                            mca_coll_mleader_domain_t domain, record_t *records)
+/* Whether all ranks have the component, and are alike; rank 0 says where their variables differ. */
+static mca_coll_mleader_reason_t compare(const facts_t *const *of, ompi_communicator_t *comm)
 {
-    mca_coll_mleader_topology_t *topology = module->topology;
-    const record_t mine = make_record(comm, domain);
+    const mca_common_colltools_owner_t owner = MCA_COMMON_COLLTOOLS_MLEADER;
+    const int ranks = ompi_comm_size(comm);
+    bool there = true, alike = true, equal = true;
 
-    /* the module below takes a shorter message without a word */
-    memset(records, 0, (size_t) topology->ranks * sizeof(mine));
-    const int rc = module->below.coll_allgather(&mine, sizeof(mine), MPI_BYTE, records,
-                                                sizeof(mine), MPI_BYTE, comm,
-                                                module->below.coll_allgather_module);
-    topology->alike = topology->equal = true;
-    for (int r = 0; r < topology->ranks && OMPI_SUCCESS == rc; ++r) {
-        if (MARK != records[r].mark) {
-            mca_common_colltools_show_help("help-coll-mleader.txt", "record", comm->c_name, r);
-            return MPI_ERR_OTHER;
-        }
-        topology->alike &= records[r].arch == mine.arch;
-        topology->equal &= records[r].variables == mine.variables;
+    for (int r = 0; r < ranks && there; ++r) {
+        there = NULL != of[r] && 0 != of[r]->variables[owner];
+        alike &= there && of[r]->arch == of[0]->arch;
+        equal &= there && of[r]->variables[owner] == of[0]->variables[owner];
     }
-    return rc;
-}
-
-/* All ranks know that variables differ; finds out which, and rank 0 reports them. */
-static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
-{
-    const int count = mca_coll_mleader.equal.count, ranks = ompi_comm_size(comm);
-    uint32_t *hashes = malloc((size_t) (ranks + 1) * (size_t) count * sizeof(uint32_t));
-    uint32_t *mine = NULL == hashes ? NULL : hashes + (size_t) ranks * (size_t) count;
-
-    if (NULL == hashes) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (!there) {
+        mca_common_colltools_missing_report(owner, comm->c_name, of, ranks);
+        return MCA_COLL_MLEADER_FALLBACK_MISSING;
     }
-    for (int i = 0; i < count; ++i) {
-        mine[i] = mca_common_colltools_equal_hash(&mca_coll_mleader.equal, i);
+    if (alike && !equal && 0 == ompi_comm_rank(comm)) {
+        mca_common_colltools_equal_report(&mca_coll_mleader.equal, owner, comm->c_name, of, ranks);
     }
-    const int rc =
-        module->below.coll_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
-                                     module->below.coll_allgather_module);
-    if (OMPI_SUCCESS == rc && 0 == ompi_comm_rank(comm)) {
-        mca_common_colltools_equal_report(&mca_coll_mleader.equal, "mleader",
-                                          comm->c_name, hashes, ranks);
-    }
-    free(hashes);
-    return rc;
+    return !alike   ? MCA_COLL_MLEADER_FALLBACK_UNLIKE
+           : !equal ? MCA_COLL_MLEADER_FALLBACK_UNEQUAL
+                    : MCA_COLL_MLEADER_TAKEN;
 }
 
 /* Finds nodes and groups, where all ranks are alike. */
 static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
-                       record_t *records, int *scratch)
+                       const facts_t **of, record_t *records, int *scratch)
 {
     mca_coll_mleader_topology_t *topology = module->topology;
     mca_coll_mleader_domain_t domain = MCA_COLL_MLEADER_SOCKET;
@@ -281,37 +266,36 @@ static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *c
                                         .node_of = node_of,
                                         .domain_of = domain_of,
                                         .list_of = list_of};
+    int rc = mca_common_colltools_nodes_find(comm, "mleader", of);
 
+    if (OMPI_SUCCESS != rc) {
+        return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : OMPI_ERROR;
+    }
+    topology->unlike = compare(of, comm);
+    if (MCA_COLL_MLEADER_TAKEN != topology->unlike) {
+        return OMPI_SUCCESS;
+    }
+    mca_common_colltools_nodes_fill(comm, node_of, NULL);
     read_groups(comm, &layout, list_of, &domain);
-    int rc = exchange_records(module, comm, domain, records);
-    if (OMPI_SUCCESS == rc && topology->alike && !topology->equal) {
-        rc = compare_variables(module, comm);
-    }
-    if (OMPI_SUCCESS != rc || !topology->alike || !topology->equal) {
-        return rc;
-    }
-    for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
-        rc = mca_common_colltools_nodes_note(comm, r, &records[r].node);
-        domain_of[r] = records[r].domain;
-    }
+    rc = find_domains(module, comm, domain, records, domain_of);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    mca_common_colltools_nodes_fill(comm, node_of, NULL);
-    count_ranks(topology, records, node_of, me);
+    count_ranks(topology, of, node_of, me);
     return add_groupings(topology, &layout, domain, me);
 }
 
 int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
     const size_t ranks = (size_t) ompi_comm_size(comm);
-    record_t *records = malloc(ranks * (sizeof(record_t) + 3 * sizeof(int)));
+    const facts_t **of = malloc(ranks * (sizeof(*of) + sizeof(record_t) + 3 * sizeof(int)));
+    record_t *records = (record_t *) (of + ranks);
 
     module->topology = new_topology((int) ranks);
-    const int rc = NULL != records && NULL != module->topology
-                       ? find_groups(module, comm, records, (int *) (records + ranks))
+    const int rc = NULL != of && NULL != module->topology
+                       ? find_groups(module, comm, of, records, (int *) (records + ranks))
                        : OMPI_ERR_OUT_OF_RESOURCE;
-    free(records);
+    free(of);
     if (OMPI_SUCCESS != rc) {
         mca_coll_mleader_topology_free(module->topology);
         module->topology = NULL;

@@ -42,8 +42,7 @@ typedef struct mca_coll_mleader_topology_t {
     int *identity;   /**< [ranks + 1] 0, 1, 2, ... */
     int *index;      /**< [ranks] number of a rank on its node */
     int *answers;    /**< [ranks] scratch, so that nobody lacks memory where all have to answer */
-    bool alike;      /**< all ranks have the same data representation */
-    bool equal;      /**< all ranks have the same variables */
+    mca_coll_mleader_reason_t unlike; /**< TAKEN, or how ranks differ; then nothing else is there */
     int here;        /**< ranks of this node */
     int most_here;   /**< ranks of the node with the most ranks */
     int processors;  /**< processors of the node with the fewest processors for each rank ... */

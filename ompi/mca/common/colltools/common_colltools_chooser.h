@@ -25,12 +25,12 @@ BEGIN_C_DECLS
  * A module that chooses; the class of other modules that do is derived from this one's.
  *
  * `choose`: whether an MPI_Allgather of `count` elements of `size` bytes a rank is faster by *others
- * than by leaders, as far as the ranks know alike; the call may wait for other ranks, all of which ask
- * in it, if it `waits`. An error of the communicator's setup, or OMPI_SUCCESS.
+ * than by leaders, as far as the ranks know alike. An error of the communicator's setup, or
+ * OMPI_SUCCESS.
  */
 typedef struct mca_common_colltools_module_t {
     mca_coll_base_module_t super;
-    int (*choose)(struct mca_common_colltools_module_t *module, size_t count, size_t size, bool waits,
+    int (*choose)(struct mca_common_colltools_module_t *module, size_t count, size_t size,
                   bool *others);
 } mca_common_colltools_module_t;
 

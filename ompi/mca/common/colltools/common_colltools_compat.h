@@ -32,6 +32,7 @@
  * locks, the convertor's flag for memory of a device, the member of a nonblocking request for the
  * arrays of types that the MPI bindings keep, whether the name of a host is the caller's to free,
  * whether there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions),
+ * whether it is known that all processes of the job run one program with one environment a node,
  * whether a framework copies memory of a device, which decisions of coll/tuned and coll/han
  * plan_below knows, if any, and how the runtime is told to remove a file if this process does not;
  * the header of the last is included where it is used.
@@ -57,6 +58,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.vecs)
 #    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) ((void) (name))
 #    define MCA_COMMON_COLLTOOLS_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
+#    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM false
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 0
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix.h"
 #    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path)              \
@@ -70,6 +72,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.refcounted.vecs)
 #    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) free(name)
 #    define MCA_COMMON_COLLTOOLS_JOB_SIZE ((int) opal_process_info.num_procs)
+#    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM (1 == opal_process_info.num_apps)
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
 #    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path) \

@@ -11,33 +11,44 @@
  * @file
  * The table of common_colltools_nodes.h:
  *
- *     job       process 0  1  2  3  4 ...
- *       7   ->          0  0  1  1  2         node   0     1     2
- *       9   ->          2  2  -1              name   a1..  77..  0c..
+ *     job       process 0    1    2    3    4 ...
+ *       7   ->          0,0  0,0  1,0  1,0  2,1      node   0     1     2       kind   0   1
+ *       9   ->          2,1  2,1  no card            name   a1..  77..  0c..    facts  ..  ..
  *
- * Nodes are numbered in the order of their first report. Counting marks them with their lowest
- * rank of the communicator, so it takes no memory. Of the ranks of its own job a process knows the
- * host by PMIx; others report it, as PMIx names it to them. So a report never moves a rank that is
- * known: communicators that were set up before rest on the table. Beside its node a process has its
- * leaf switch there. Of the ranks of a node, which should report the same, the largest number counts.
+ * Nodes and kinds of processes are numbered in the order of their first card. Most processes of a job
+ * are of one kind, so ranks of a communicator are compared by few numbers. Counting marks nodes with
+ * their lowest rank of the communicator, so it takes no memory.
+ *
+ * Where the job is one program, the processes that PMIx names on a node have one environment, so the
+ * card of the lowest one counts for all of them. A process compares the cards of its own node: if
+ * variables differ there after all, as by a script that sets them by rank, its calls with other nodes
+ * fail.
  */
 
 #include "common_colltools_nodes.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ompi/group/group.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 #include "ompi/proc/proc.h"
 #include "opal/class/opal_list.h"
+#include "opal/util/arch.h"
+#include "opal/util/proc.h"
 
-/* The longest host name in bytes. */
+/* The longest host name in bytes, and the longest path below /sys. */
 #define NAME_MOST 256
+#define PATH_MOST 512
+
+#define UNKNOWN (-1)
+#define MISSING (-2) /* it has no card */
 
 typedef struct {
-    int32_t node;  /* -1: not known */
-    uint32_t leaf; /* 0: not known */
+    int32_t node, kind; /* or UNKNOWN, or MISSING */
 } entry_t;
 
 typedef struct {
@@ -51,9 +62,17 @@ typedef struct {
     uint64_t name;
     int lowest; /* rank of the communicator whose nodes are counted, -1: none yet */
     int ranks;  /* of this communicator so far */
-    uint32_t leaf; /* by these */
+    uint32_t leaf; /* by these: they should report the same, the largest number counts */
     int next;      /* of the first node of a leaf switch: that of another one, -1: there is none */
 } node_t;
+
+/* A node of this job as PMIx names it, its lowest process, and what that says. */
+typedef struct {
+    uint64_t name;
+    uint32_t lowest;
+    bool lost; /* it could not be asked */
+    entry_t entry;
+} host_t;
 
 static struct {
     int users; /* components that are open */
@@ -61,10 +80,22 @@ static struct {
     opal_list_t jobs;
     node_t *nodes;
     int count, room;
-    mca_common_colltools_node_key_t own; /* found once, also if this process is bound to other
-                                            processors later */
-    bool asked;                          /* PMIx, for its name */
+    mca_common_colltools_facts_t **kinds; /* [kind_count] each in memory of its own */
+    int kind_count;
+    host_t *hosts; /* [host_count] of this job, if it is one program */
+    int host_count, own_host;
+    int32_t *host_of; /* [processes of the job] NULL: not asked yet, or it is not */
+    bool mapped;      /* that has been asked */
+    bool mixed;       /* processes of this job on this node differ */
+    uint64_t host; /* of this process */
+    mca_common_colltools_facts_t own;
 } table;
+
+/* What components add to the card; registered before any of them is opened. */
+static struct {
+    const mca_common_colltools_equal_t *equal;
+    mca_common_colltools_fill_fn_t *fill;
+} owners[MCA_COMMON_COLLTOOLS_OWNERS];
 
 static void job_construct(job_t *job)
 {
@@ -79,6 +110,8 @@ static void job_destruct(job_t *job)
 
 static OBJ_CLASS_INSTANCE(job_t, opal_list_item_t, job_construct, job_destruct);
 
+/* ---- this process ---- */
+
 /* FNV-1a */
 static uint64_t hash_name(const char *name)
 {
@@ -90,23 +123,122 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-void mca_common_colltools_nodes_open(double processors)
+/* The first line of a file without its end, or "". */
+static void read_line(const char *path, char *line, size_t size)
 {
-    char name[NAME_MOST] = "";
+    FILE *in = fopen(path, "r");
 
-    if (0 == table.users++) {
-        OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
-        OBJ_CONSTRUCT(&table.jobs, opal_list_t);
-        table.nodes = NULL;
-        table.count = table.room = 0;
-        (void) gethostname(name, sizeof(name) - 1);
-        table.own.name = hash_name(name);
-        table.own.leaf = 0;
-        table.asked = false;
+    line[0] = '\0';
+    if (NULL != in) {
+        if (NULL != fgets(line, (int) size, in)) {
+            line[strcspn(line, "\n")] = '\0';
+        }
+        (void) fclose(in);
     }
-    if (0 < processors) {
-        table.own.processors = (float) processors;
+}
+
+/* How many a list such as 0-3,8 has. */
+static int count_list(const char *list)
+{
+    int count = 0;
+
+    while ('\0' != *list) {
+        char *end;
+        const long first = strtol(list, &end, 10);
+        const long last = '-' == *end ? strtol(end + 1, &end, 10) : first;
+        if (end == list) {
+            return 0;
+        }
+        count += (int) (last - first + 1);
+        list = ',' == *end ? end + 1 : end;
     }
+    return count;
+}
+
+/*
+ * Processors of this node that the processes of a job may use: those of the control group, which a
+ * container or a batch system has set. Unlike the processors that a process is bound to, they are
+ * those of all processes of the job.
+ */
+static int count_processors(void)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    char group[PATH_MOST - 64], path[PATH_MOST], list[4096];
+
+    read_line("/proc/self/cgroup", group, sizeof(group));
+    if (0 == strncmp("0::", group, 3)) {
+        (void) snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
+        read_line(path, list, sizeof(list));
+        const int count = count_list(list);
+        if (0 < count && count < online) {
+            return count;
+        }
+    }
+    return 0 < online ? (int) online : 1;
+}
+
+/* Adds the variables of a component that must be equal. */
+static void add_variables(mca_common_colltools_owner_t owner,
+                          const mca_common_colltools_equal_t *equal)
+{
+    mca_common_colltools_facts_t *own = &table.own;
+
+    own->variables[owner] = mca_common_colltools_equal_hash(equal, equal->count) | 1;
+    for (int i = 0; i < equal->count; ++i) {
+        const uint32_t hash = mca_common_colltools_equal_hash(equal, i);
+        const size_t length = strlen(own->unusual);
+        if (hash != equal->of[i].usual) {
+            (void) snprintf(own->unusual + length, sizeof(own->unusual) - length,
+                            " %d.%d=%" PRIx32, (int) owner, i, hash);
+        }
+    }
+}
+
+/* Makes the card of this process and tells it: once, since PMIx may keep the first of two. */
+static void tell_own(void)
+{
+    char name[NAME_MOST] = "", text[MCA_COMMON_COLLTOOLS_CARD_MOST];
+
+    (void) gethostname(name, sizeof(name) - 1);
+    table.host = hash_name(NULL == opal_process_info.nodename ? name : opal_process_info.nodename);
+    table.own = (mca_common_colltools_facts_t){
+        .arch = opal_local_arch,
+        .processors = (uint64_t) count_processors() * MCA_COMMON_COLLTOOLS_PROCESSOR};
+    for (int i = 0; i < MCA_COMMON_COLLTOOLS_OWNERS; ++i) {
+        if (NULL != owners[i].equal) {
+            add_variables((mca_common_colltools_owner_t) i, owners[i].equal);
+        }
+        if (NULL != owners[i].fill) {
+            owners[i].fill(&table.own);
+        }
+    }
+    if (mca_common_colltools_card_write(table.host, &table.own, text)) {
+        mca_common_colltools_card_tell(text);
+    }
+}
+
+void mca_common_colltools_nodes_register(mca_common_colltools_owner_t owner,
+                                         const mca_common_colltools_equal_t *equal,
+                                         mca_common_colltools_fill_fn_t *fill)
+{
+    owners[owner].equal = equal;
+    owners[owner].fill = fill;
+}
+
+void mca_common_colltools_nodes_open(void)
+{
+    if (0 < table.users++) {
+        return;
+    }
+    OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&table.jobs, opal_list_t);
+    table.nodes = NULL;
+    table.kinds = NULL;
+    table.hosts = NULL;
+    table.host_of = NULL;
+    table.count = table.room = table.kind_count = table.host_count = 0;
+    table.mapped = table.mixed = false;
+    tell_own();
 }
 
 void mca_common_colltools_nodes_close(void)
@@ -116,8 +248,16 @@ void mca_common_colltools_nodes_close(void)
     }
     OPAL_LIST_DESTRUCT(&table.jobs);
     free(table.nodes);
+    free(table.hosts);
+    free(table.host_of);
+    for (int i = 0; i < table.kind_count; ++i) {
+        free(table.kinds[i]);
+    }
+    free(table.kinds);
     OBJ_DESTRUCT(&table.lock);
 }
+
+/* ---- the table ---- */
 
 static job_t *find_job(uint32_t id)
 {
@@ -131,7 +271,7 @@ static job_t *find_job(uint32_t id)
     return NULL;
 }
 
-/* The entry of a rank; its node is -1: not known. *job caches the job of the rank before. */
+/* The entry of a rank. *job caches the job of the rank before. */
 static entry_t find_entry(ompi_communicator_t *comm, int rank, job_t **job)
 {
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
@@ -139,11 +279,11 @@ static entry_t find_entry(ompi_communicator_t *comm, int rank, job_t **job)
     if (NULL == *job || name.jobid != (*job)->id) {
         *job = find_job(name.jobid);
     }
-    return NULL == *job || name.vpid >= (*job)->size ? (entry_t){.node = -1}
+    return NULL == *job || name.vpid >= (*job)->size ? (entry_t){UNKNOWN, UNKNOWN}
                                                      : (*job)->entry[name.vpid];
 }
 
-/* The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. */
+/* The number of a node, UNKNOWN: no memory. From the last on: ranks of a node are mostly adjacent. */
 static int number_node(uint64_t name)
 {
     for (int i = table.count - 1; 0 <= i; --i) {
@@ -155,7 +295,7 @@ static int number_node(uint64_t name)
         const int room = 2 * table.room + 16;
         node_t *nodes = realloc(table.nodes, (size_t) room * sizeof(node_t));
         if (NULL == nodes) {
-            return -1;
+            return UNKNOWN;
         }
         table.nodes = nodes;
         table.room = room;
@@ -164,8 +304,29 @@ static int number_node(uint64_t name)
     return table.count++;
 }
 
-/* The job of a process, with room for its entry; NULL: no memory. */
-static job_t *ensure_job(const opal_process_name_t *name)
+/* The number of a kind, likewise. */
+static int number_kind(const mca_common_colltools_facts_t *facts)
+{
+    for (int i = table.kind_count - 1; 0 <= i; --i) {
+        if (0 == memcmp(table.kinds[i], facts, sizeof(*facts))) {
+            return i;
+        }
+    }
+    mca_common_colltools_facts_t *kept = malloc(sizeof(*kept));
+    mca_common_colltools_facts_t **kinds
+        = realloc(table.kinds, (size_t) (table.kind_count + 1) * sizeof(*kinds));
+    table.kinds = NULL == kinds ? table.kinds : kinds;
+    if (NULL == kept || NULL == kinds) {
+        free(kept);
+        return UNKNOWN;
+    }
+    *kept = *facts;
+    table.kinds[table.kind_count] = kept;
+    return table.kind_count++;
+}
+
+/* The entry of a process, which it gets if it has none; NULL: no memory. */
+static entry_t *ensure_entry(const opal_process_name_t *name)
 {
     job_t *job = find_job(name->jobid);
 
@@ -184,102 +345,240 @@ static job_t *ensure_job(const opal_process_name_t *name)
             return NULL;
         }
         for (uint32_t i = job->size; i < size; ++i) {
-            entry[i] = (entry_t){.node = -1};
+            entry[i] = (entry_t){UNKNOWN, UNKNOWN};
         }
         job->entry = entry;
         job->size = size;
     }
-    return job;
+    return &job->entry[name->vpid];
 }
 
-/* `leaf`: 0, if it is not known here. False: no memory. */
-static bool note(const opal_process_name_t *name, uint64_t host, uint32_t leaf)
-{
-    job_t *job = ensure_job(name);
-    const int node = NULL == job ? -1 : number_node(host);
+/* ---- reading cards ---- */
 
-    if (0 <= node) {
-        entry_t *entry = &job->entry[name->vpid];
-        *entry = (entry_t){node, 0 == leaf ? entry->leaf : leaf};
+static bool is_own(const opal_process_name_t *name)
+{
+    const opal_process_name_t own = ompi_proc_local()->super.proc_name;
+
+    return own.jobid == name->jobid && own.vpid == name->vpid;
+}
+
+/* Asks for the card of a process, which may be missing, or of another release. */
+static int ask_card(const opal_process_name_t *name, entry_t *found)
+{
+    const bool own_job = ompi_proc_local()->super.proc_name.jobid == name->jobid;
+    mca_common_colltools_facts_t facts = table.own;
+    uint64_t host = table.host;
+
+    *found = (entry_t){MISSING, MISSING};
+    if (!is_own(name)) {
+        bool missing;
+        char *text = mca_common_colltools_card_ask(name, own_job, &missing);
+        if (NULL == text && !missing) {
+            return OMPI_ERR_NOT_FOUND;
+        }
+        const bool read = NULL != text && mca_common_colltools_card_read(text, &host, &facts);
+        free(text);
+        if (!read) {
+            return OMPI_SUCCESS;
+        }
     }
-    return 0 <= node;
+    *found = (entry_t){number_node(host), number_kind(&facts)};
+    return UNKNOWN == found->node || UNKNOWN == found->kind ? OMPI_ERR_OUT_OF_RESOURCE
+                                                            : OMPI_SUCCESS;
 }
 
-int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
-                                    const mca_common_colltools_node_key_t *key)
-{
-    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-
-    OPAL_THREAD_LOCK(&table.lock);
-    const bool noted = note(&name, key->name, key->leaf);
-    OPAL_THREAD_UNLOCK(&table.lock);
-    return noted ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
-}
+/* ---- a job that is one program ---- */
 
 /*
- * The host of a process of this job by PMIx; false: it does not say. The process need not have an
- * entry in Open MPI's own table, which would take memory for each.
+ * The host of a process of this job by PMIx, 0: it does not say. The process need not have an entry in
+ * Open MPI's own table, which would take memory for each.
  */
-static bool ask_host(const opal_process_name_t *name, uint64_t *hash)
+static uint64_t ask_host(const opal_process_name_t *name)
 {
     opal_proc_t proc;
 
     OBJ_CONSTRUCT(&proc, opal_proc_t);
     proc.proc_name = *name;
     char *host = opal_get_proc_hostname(&proc);
-    const bool known = NULL != host && 0 != strcmp(host, "unknown");
-    if (known) {
-        *hash = hash_name(host);
-    }
+    const uint64_t hash = NULL == host || 0 == strcmp(host, "unknown") ? 0 : hash_name(host) | 1;
     MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(host);
     OBJ_DESTRUCT(&proc);
-    return known;
+    return hash;
 }
 
-void mca_common_colltools_nodes_set_leaf(uint32_t leaf)
+/* The number of a host, UNKNOWN: no memory. From the last on, as nodes are. */
+static int32_t number_host(uint64_t name, uint32_t process)
 {
-    table.own.leaf = leaf;
-}
-
-mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
-{
-    OPAL_THREAD_LOCK(&table.lock);
-    if (!table.asked) {
-        (void) ask_host(&ompi_proc_local()->super.proc_name, &table.own.name);
-        table.asked = true;
+    for (int i = table.host_count - 1; 0 <= i; --i) {
+        if (name == table.hosts[i].name) {
+            return i;
+        }
     }
-    const mca_common_colltools_node_key_t mine = table.own;
-    OPAL_THREAD_UNLOCK(&table.lock);
-    return mine;
+    host_t *hosts = realloc(table.hosts, (size_t) (table.host_count + 1) * sizeof(*hosts));
+    if (NULL == hosts) {
+        return UNKNOWN;
+    }
+    table.hosts = hosts;
+    hosts[table.host_count] = (host_t){name, process, false, {UNKNOWN, UNKNOWN}};
+    return table.host_count++;
 }
 
-/* Whether the node of a rank could be found out. */
-static bool find_host(ompi_communicator_t *comm, int rank)
+/* What all processes of a node must have alike, whatever their adapters. */
+static bool differ(const mca_common_colltools_facts_t *a, const mca_common_colltools_facts_t *b)
 {
-    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-    uint64_t host;
-
-    return name.jobid == ompi_proc_local()->super.proc_name.jobid && ask_host(&name, &host)
-           && note(&name, host, 0);
+    return a->arch != b->arch || a->machine != b->machine || a->mesh != b->mesh
+           || 0 != memcmp(a->variables, b->variables, sizeof(a->variables));
 }
 
-bool mca_common_colltools_nodes_find(ompi_communicator_t *comm)
+/* Compares this process with the others of its node. */
+static void compare_own(opal_process_name_t name, uint32_t size)
 {
-    job_t *job = NULL;
+    entry_t found;
+
+    for (name.vpid = 0; name.vpid < size; ++name.vpid) {
+        if (table.own_host == table.host_of[name.vpid]) {
+            table.mixed |= OMPI_SUCCESS != ask_card(&name, &found) || MISSING == found.kind
+                           || differ(&table.own, table.kinds[found.kind]);
+        }
+    }
+}
+
+/* Finds the hosts of all processes of this job, if these are of one program and PMIx knows. */
+static void map_job(void)
+{
+    const opal_process_name_t own = ompi_proc_local()->super.proc_name;
+    const uint32_t size = (uint32_t) MCA_COMMON_COLLTOOLS_JOB_SIZE;
+    opal_process_name_t name = own;
     bool known = true;
 
+    table.mapped = true;
+    table.host_of = own.vpid < size ? malloc(size * sizeof(*table.host_of)) : NULL;
+    for (name.vpid = 0; NULL != table.host_of && known && name.vpid < size; ++name.vpid) {
+        const uint64_t host = ask_host(&name);
+        table.host_of[name.vpid] = 0 == host ? UNKNOWN : number_host(host, name.vpid);
+        known = UNKNOWN != table.host_of[name.vpid];
+    }
+    if (!known) {
+        free(table.host_of);
+        table.host_of = NULL;
+    }
+    if (NULL != table.host_of) {
+        table.own_host = table.host_of[own.vpid];
+        compare_own(own, size);
+    }
+}
+
+/* What a process says, by its own card or by that of the lowest one on its node. */
+static int find_card(const opal_process_name_t *name, entry_t *found)
+{
+    const bool own_job = ompi_proc_local()->super.proc_name.jobid == name->jobid;
+
+    if (!own_job || !MCA_COMMON_COLLTOOLS_ONE_PROGRAM) {
+        return ask_card(name, found);
+    }
+    if (!table.mapped) {
+        map_job();
+    }
+    if (NULL == table.host_of) {
+        return ask_card(name, found);
+    }
+    host_t *host = &table.hosts[table.host_of[name->vpid]];
+    const opal_process_name_t lowest = {.jobid = name->jobid, .vpid = host->lowest};
+    if (UNKNOWN == host->entry.kind) {
+        const int rc = host->lost ? OMPI_ERR_NOT_FOUND : ask_card(&lowest, found);
+        if (OMPI_SUCCESS != rc) {
+            host->lost = OMPI_ERR_NOT_FOUND == rc;
+            return rc;
+        }
+        host->entry = *found;
+    }
+    *found = host->entry;
+    return OMPI_SUCCESS;
+}
+
+/* ---- cards of a communicator ---- */
+
+/* Finds entries of all ranks; *failed is the rank at which that ends. */
+static int find_entries(ompi_communicator_t *comm, int *failed)
+{
+    job_t *job = NULL;
+    int rc = OMPI_SUCCESS;
+
+    for (int r = 0; OMPI_SUCCESS == rc && r < ompi_comm_size(comm); ++r) {
+        if (UNKNOWN == find_entry(comm, r, &job).kind) {
+            const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, r);
+            entry_t found;
+            rc = find_card(&name, &found);
+            entry_t *entry = OMPI_SUCCESS == rc ? ensure_entry(&name) : NULL;
+            if (NULL != entry) {
+                *entry = found;
+            } else if (OMPI_SUCCESS == rc) {
+                rc = OMPI_ERR_OUT_OF_RESOURCE;
+            }
+            *failed = r;
+        }
+    }
+    return rc;
+}
+
+/*
+ * Fills of [p]. Where processes of this node differ, those of other nodes do not know: only a
+ * communicator of this node alone can go on, by each rank's own card.
+ */
+static int fill_facts(ompi_communicator_t *comm, const mca_common_colltools_facts_t **of)
+{
+    const int me = ompi_comm_rank(comm);
+    job_t *job = NULL;
+    int rc = OMPI_SUCCESS;
+
+    for (int r = 0; OMPI_SUCCESS == rc && r < ompi_comm_size(comm); ++r) {
+        entry_t entry = find_entry(comm, r, &job);
+        if (table.mixed) {
+            const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, r);
+            rc = entry.node == find_entry(comm, me, &job).node ? ask_card(&name, &entry)
+                                                               : OMPI_ERR_NOT_SUPPORTED;
+        }
+        of[r] = 0 > entry.kind ? NULL : table.kinds[entry.kind];
+    }
+    return rc;
+}
+
+int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner,
+                                    const mca_common_colltools_facts_t **of)
+{
+    int failed = 0;
+
     OPAL_THREAD_LOCK(&table.lock);
-    for (int r = 0; known && r < ompi_comm_size(comm); ++r) {
-        known = 0 <= find_entry(comm, r, &job).node || find_host(comm, r);
+    int rc = find_entries(comm, &failed);
+    if (OMPI_SUCCESS == rc) {
+        rc = fill_facts(comm, of);
     }
     OPAL_THREAD_UNLOCK(&table.lock);
-    return known;
+    if (OMPI_ERR_NOT_FOUND == rc) {
+        mca_common_colltools_show_help("help-mca-common-colltools.txt", "unread", failed,
+                                       comm->c_name, owner);
+    } else if (OMPI_ERR_NOT_SUPPORTED == rc) {
+        mca_common_colltools_show_help("help-mca-common-colltools.txt", "mixed",
+                                       opal_process_info.nodename, comm->c_name, owner);
+    }
+    return rc;
 }
+
+void mca_common_colltools_nodes_prepare(ompi_communicator_t *comm)
+{
+    int failed;
+
+    OPAL_THREAD_LOCK(&table.lock);
+    (void) find_entries(comm, &failed); /* the first call finds an error again */
+    OPAL_THREAD_UNLOCK(&table.lock);
+}
+
+/* ---- nodes of a communicator ---- */
 
 /* Marks the nodes of a communicator with their lowest ranks; node_of [p] (or NULL) gets these. */
 static mca_common_colltools_nodes_t mark_nodes(ompi_communicator_t *comm, int *node_of)
 {
-    mca_common_colltools_nodes_t nodes = {.hash = UINT32_C(2166136261)};
+    mca_common_colltools_nodes_t nodes = {.count = 0};
     job_t *job = NULL;
 
     for (int i = 0; i < table.count; ++i) {
@@ -290,14 +589,14 @@ static mca_common_colltools_nodes_t mark_nodes(ompi_communicator_t *comm, int *n
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
         const entry_t entry = find_entry(comm, r, &job);
         node_t *node = &table.nodes[entry.node];
-        node->leaf = entry.leaf > node->leaf ? entry.leaf : node->leaf;
+        const uint32_t leaf = table.kinds[entry.kind]->leaf;
+        node->leaf = leaf > node->leaf ? leaf : node->leaf;
         if (0 > node->lowest) {
             node->lowest = r;
             ++nodes.count;
         }
         ++node->ranks;
         nodes.ppn = node->ranks > nodes.ppn ? node->ranks : nodes.ppn;
-        nodes.hash = (nodes.hash ^ (uint32_t) node->lowest) * UINT32_C(16777619);
         if (NULL != node_of) {
             node_of[r] = node->lowest;
         }
@@ -305,19 +604,17 @@ static mca_common_colltools_nodes_t mark_nodes(ompi_communicator_t *comm, int *n
     return nodes;
 }
 
-mca_common_colltools_nodes_t
-mca_common_colltools_nodes_count(ompi_communicator_t *comm,
-                                 const mca_common_colltools_node_key_t *keys)
+mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_t *comm)
 {
-    const int me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
     job_t *job = NULL;
 
     OPAL_THREAD_LOCK(&table.lock);
     mca_common_colltools_nodes_t nodes = mark_nodes(comm, NULL);
-    for (int i = 0; i < (NULL == keys ? 1 : p); ++i) {
-        const double processors = NULL == keys ? table.own.processors : keys[i].processors;
-        const int node = find_entry(comm, (me + i) % p, &job).node;
-        const double load = table.nodes[node].ranks / processors;
+    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+        const entry_t entry = find_entry(comm, r, &job);
+        const double processors = (double) table.kinds[entry.kind]->processors
+                                  / (double) MCA_COMMON_COLLTOOLS_PROCESSOR;
+        const double load = table.nodes[entry.node].ranks / processors;
         nodes.load = load > nodes.load ? load : nodes.load;
     }
     OPAL_THREAD_UNLOCK(&table.lock);

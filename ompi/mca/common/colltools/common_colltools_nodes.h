@@ -9,11 +9,10 @@
  */
 /**
  * @file
- * Nodes: the node of each process, in one table for all communicators.
+ * Nodes: what processes say of themselves on their cards, in one table for all communicators.
  *
- * A process reports its own node and its leaf switch, the same ones on all of its communicators; so
- * ranks agree on all that they know. The table grows by 8 bytes for each process of each job with
- * which this process shares a call that wants to know the nodes.
+ * The table grows by 8 bytes for each process of each job with which this process shares a call that
+ * wants to know it.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_NODES_H
@@ -21,55 +20,58 @@
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
+#include "ompi/mca/common/colltools/common_colltools_card.h"
+#include "ompi/mca/common/colltools/common_colltools_vars.h"
+
 BEGIN_C_DECLS
 
-/** The report of a process about its node. */
-typedef struct mca_common_colltools_node_key_t {
-    uint64_t name; /**< a hash of the host's name */
-    float processors; /**< that processes may use, more than 0 */
-    uint32_t leaf;    /**< a hash of the name of its leaf switch, 0: not known */
-} mca_common_colltools_node_key_t;
+/** What counts as a processor in mca_common_colltools_facts_t. */
+#define MCA_COMMON_COLLTOOLS_PROCESSOR UINT64_C(1000000)
 
 /** The nodes of a communicator's ranks. */
 typedef struct mca_common_colltools_nodes_t {
-    int count;     /**< number of nodes */
-    int ppn;       /**< most ranks on a node */
-    double load;   /**< ranks a processor, on the node where this is most of those counted */
-    uint32_t hash; /**< equal on ranks that see the same nodes */
+    int count;   /**< number of nodes */
+    int ppn;     /**< most ranks on a node */
+    double load; /**< ranks a processor, on the node where this is most */
 } mca_common_colltools_nodes_t;
 
-/** For a component, when it is opened and closed. `processors` of this node; 0: not known. */
-void mca_common_colltools_nodes_open(double processors);
+/** Completes what this process says of itself. */
+typedef void mca_common_colltools_fill_fn_t(mca_common_colltools_facts_t *own);
+
+/**
+ * For a component that registers its variables: those that must be equal, and what it adds to the
+ * card (NULL: nothing).
+ */
+void mca_common_colltools_nodes_register(mca_common_colltools_owner_t owner,
+                                         const mca_common_colltools_equal_t *equal,
+                                         mca_common_colltools_fill_fn_t *fill);
+
+/**
+ * For a component, when it is opened and closed. The first one that is opened has the card told, with
+ * what all have registered, before MPI_Init exchanges what processes have told.
+ */
+void mca_common_colltools_nodes_open(void);
 void mca_common_colltools_nodes_close(void);
 
-/** Sets the leaf switch of this process, before its first report. */
-void mca_common_colltools_nodes_set_leaf(uint32_t leaf);
-
-/** The report of this process. */
-mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void);
-
 /**
- * Finds the nodes of a communicator's ranks in the table, or asks PMIx, without a message; whether
- * all are known then. O(p).
+ * Finds the cards of a communicator's ranks in the table, or asks PMIx; nothing is sent to ranks. of
+ * [p] gets what they say, NULL: the rank surely has no card. OMPI_ERR_OUT_OF_RESOURCE, or, said to
+ * the user of the component `owner`, OMPI_ERR_NOT_FOUND: a card cannot be read, or
+ * OMPI_ERR_NOT_SUPPORTED: processes of this node differ, which other nodes do not know. O(p).
  */
-bool mca_common_colltools_nodes_find(ompi_communicator_t *comm);
+int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner,
+                                    const mca_common_colltools_facts_t **of);
 
-/** Stores the report of a rank. OMPI_ERR_OUT_OF_RESOURCE: no memory. */
-int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
-                                    const mca_common_colltools_node_key_t *key);
+/** The same ahead of the first call, whatever becomes of it. */
+void mca_common_colltools_nodes_prepare(ompi_communicator_t *comm);
 
-/**
- * Counts the nodes of a communicator; they must be known. The load is that of the nodes of all
- * ranks, by their reports, keys [p], this rank's first, or, with NULL, of this rank's alone. O(p).
- */
-mca_common_colltools_nodes_t
-mca_common_colltools_nodes_count(ompi_communicator_t *comm,
-                                 const mca_common_colltools_node_key_t *keys);
+/** Counts the nodes of a communicator, of whose ranks all cards have been found. O(p). */
+mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_t *comm);
 
 /**
- * Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. Fills leaf_of
- * [p], if it is not NULL, with the lowest rank on the leaf switch of each, by what ranks have reported,
- * all of this communicator; nodes whose switch is not known are on one. O(p + nodes x switches).
+ * Fills node_of [p] with the lowest rank on the node of each rank; all cards have been found. Fills
+ * leaf_of [p], if it is not NULL, with the lowest rank on the leaf switch of each; nodes whose switch is
+ * not known are on one. O(p + nodes x switches).
  */
 void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of, int *leaf_of);
 

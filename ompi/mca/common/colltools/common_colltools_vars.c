@@ -54,13 +54,15 @@ uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equ
 #define NAMED_MOST 8
 
 /* Lists the ranks whose variable i differs from rank 0's in `text`; returns their number. */
-static int name_ranks(const uint32_t *hashes, int count, int ranks, int i, char *text, size_t size)
+static int name_ranks(const mca_common_colltools_facts_t *const *of, int ranks,
+                      mca_common_colltools_owner_t owner, int i, char *text, size_t size)
 {
+    const uint32_t first = mca_common_colltools_card_variable(of[0], owner, i);
     size_t length = 0;
     int found = 0;
 
     for (int r = 1; r < ranks; ++r) {
-        if (hashes[(size_t) r * count + i] == hashes[i]) {
+        if (first == mca_common_colltools_card_variable(of[r], owner, i)) {
             continue;
         }
         if (++found <= NAMED_MOST) {
@@ -74,20 +76,45 @@ static int name_ranks(const uint32_t *hashes, int count, int ranks, int i, char 
     return found;
 }
 
-void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal, const char *owner,
-                                       const char *comm_name, const uint32_t *hashes, int ranks)
+static const char *const owners[MCA_COMMON_COLLTOOLS_OWNERS]
+    = {[MCA_COMMON_COLLTOOLS_PIPERING] = "pipering", [MCA_COMMON_COLLTOOLS_MLEADER] = "mleader"};
+
+void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal,
+                                       mca_common_colltools_owner_t owner, const char *comm_name,
+                                       const mca_common_colltools_facts_t *const *of, int ranks)
 {
     char lines[2048] = "", text[16 * NAMED_MOST];
 
     for (int i = 0; i < equal->count; ++i) {
         const size_t length = strlen(lines);
-        if (0 < name_ranks(hashes, equal->count, ranks, i, text, sizeof(text))) {
+        if (0 < name_ranks(of, ranks, owner, i, text, sizeof(text))) {
             (void) snprintf(lines + length, sizeof(lines) - length, "  coll_%s_%s: rank %s\n",
-                            owner, equal->of[i].name, text);
+                            owners[owner], equal->of[i].name, text);
         }
     }
-    mca_common_colltools_show_help("help-mca-common-colltools.txt", "unequal", owner, comm_name,
-                                   lines);
+    mca_common_colltools_show_help("help-mca-common-colltools.txt", "unequal", owners[owner],
+                                   comm_name, lines);
+}
+
+void mca_common_colltools_missing_report(mca_common_colltools_owner_t owner, const char *comm_name,
+                                         const mca_common_colltools_facts_t *const *of, int ranks)
+{
+    char text[16 * NAMED_MOST] = "";
+    int found = 0;
+
+    for (int r = 0; r < ranks; ++r) {
+        const size_t length = strlen(text);
+        if ((NULL == of[r] || 0 == of[r]->variables[owner]) && ++found <= NAMED_MOST) {
+            (void) snprintf(text + length, sizeof(text) - length, "%s%d", 1 < found ? ", " : "",
+                            r);
+        }
+    }
+    if (NAMED_MOST < found) {
+        const size_t length = strlen(text);
+        (void) snprintf(text + length, sizeof(text) - length, " and %d more", found - NAMED_MOST);
+    }
+    mca_common_colltools_show_help("help-mca-common-colltools.txt", "missing", owners[owner],
+                                   comm_name, text);
 }
 
 /* How values of a kind are stored; the bytes of a string are where it points. */
@@ -120,6 +147,7 @@ static void note_equal(mca_common_colltools_vars_t *vars,
     equal->of[equal->count].storage = row->storage;
     equal->of[equal->count].size = stored[row->kind].size;
     ++equal->count;
+    equal->of[equal->count - 1].usual = mca_common_colltools_equal_hash(equal, equal->count - 1);
 }
 
 static void set_preset(const mca_common_colltools_variable_t *row)

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ompi/mca/common/colltools/common_colltools_card.h"
 #include "ompi/mca/common/colltools/common_colltools_variable.h"
 #include "ompi/communicator/communicator.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -37,6 +38,7 @@ typedef struct mca_common_colltools_equal_t {
         const char *name; /**< without the component's prefix */
         const void *storage;
         size_t size; /**< bytes; 0: a string */
+        uint32_t usual; /**< hash of its default */
     } of[MCA_COMMON_COLLTOOLS_EQUAL_MOST];
 } mca_common_colltools_equal_t;
 
@@ -44,11 +46,16 @@ typedef struct mca_common_colltools_equal_t {
 uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i);
 
 /**
- * Tells the user which variables of component `owner` differ on which of `ranks` ranks of a
- * communicator. `hashes` [ranks * count] are the hashes of all variables, rank by rank.
+ * Tells the user which variables of component `owner` differ on which ranks of a communicator; `of`
+ * [ranks]: what these say of themselves, all of them with the component.
  */
-void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal, const char *owner,
-                                       const char *comm_name, const uint32_t *hashes, int ranks);
+void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal,
+                                       mca_common_colltools_owner_t owner, const char *comm_name,
+                                       const mca_common_colltools_facts_t *const *of, int ranks);
+
+/** Tells the user which ranks of a communicator do not have the component. */
+void mca_common_colltools_missing_report(mca_common_colltools_owner_t owner, const char *comm_name,
+                                         const mca_common_colltools_facts_t *const *of, int ranks);
 
 /** The state of a component that registers its variables. */
 typedef struct mca_common_colltools_vars_t {

@@ -161,7 +161,7 @@ static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_p
         return MCA_COLL_PIPERING_FALLBACK_UNCHOSEN;
     }
     ompi_datatype_type_size(side->type, &size);
-    return side->count * (size_t) side->each * size < mca_coll_pipering_small()
+    return side->count * (size_t) side->each * size < MCA_COLL_PIPERING_SMALL
                ? MCA_COLL_PIPERING_FALLBACK_SMALL
                : MCA_COLL_PIPERING_TAKEN;
 }

@@ -108,7 +108,6 @@ typedef struct mca_coll_pipering_t {
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /* by mca_coll_pipering_variable_of */
     int barrier; /**< algorithm of MPI_Barrier: auto, mesh_lines or off */
     bool fixed_point_sum; /**< so are floating-point values added */
-    size_t small_calls; /**< small blocking calls that a communicator leaves before its set-up */
     mca_coll_pipering_process_t process;
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
     mca_common_colltools_directory_t directory; /**< of segments in shared memory */

@@ -34,25 +34,14 @@ static inline int mca_coll_pipering_algorithm_of(mca_coll_pipering_collective_t 
 
 /* ---- small calls ---- */
 
-/** Bytes below which calls are small; 0 where users want none to be. */
-static inline size_t mca_coll_pipering_small(void)
-{
-    return 0 == mca_coll_pipering.small_calls ? 0 : MCA_COLL_PIPERING_SMALL;
-}
-
 /** Whether a call about `total` bytes is one for the module below because it is small. */
 static inline bool mca_coll_pipering_is_small(const mca_coll_pipering_context_t *context,
                                               mca_coll_pipering_collective_t collective,
                                               size_t total)
 {
-    return total < context->least[collective]
+    return MCA_COLL_PIPERING_SMALL > total && 0 < total
+           && 0 != (context->small[collective] >> mca_coll_pipering_small_class(total) & 1)
            && MCA_COLL_PIPERING_AUTO == mca_coll_pipering_algorithm_of(collective);
-}
-
-/** Counts a small blocking call; whether it goes below, since a later one sets up. */
-static inline bool mca_coll_pipering_count_small(mca_coll_pipering_context_t *context)
-{
-    return 0 != context->small_left--;
 }
 
 /**
@@ -78,10 +67,9 @@ static inline bool mca_coll_pipering_is_fixed(mca_coll_pipering_collective_t col
 static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t collective,
                                             size_t total, mca_coll_pipering_module_t *module)
 {
-    if (!mca_coll_pipering_is_small(&module->context, collective, total) || 0 == total
+    if (!mca_coll_pipering_is_small(&module->context, collective, total)
         || module->out_of_memory || 0 < mca_coll_pipering.process.verbose
-        || mca_coll_pipering_is_fixed(collective)
-        || !mca_coll_pipering_count_small(&module->context)) {
+        || mca_coll_pipering_is_fixed(collective)) {
         return false;
     }
     mca_coll_pipering_note_left(&module->context, MCA_COLL_PIPERING_FALLBACK_SMALL);
@@ -133,13 +121,7 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
 
 /** Whether coll/mleader's leaders serve a call (common_colltools_chooser.h). */
 int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base, size_t count,
-                                     size_t size, bool waits, bool *others);
-
-/**
- * Sets up the communicator of a blocking call, which all ranks make, and waits for it; then
- * mca_coll_pipering_setup_judge says whether ranks differ.
- */
-int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context);
+                                     size_t size, bool *others);
 
 /** Arguments of a gather, as MPI has them. */
 typedef struct mca_coll_pipering_gather_t {

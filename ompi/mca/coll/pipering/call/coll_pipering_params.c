@@ -53,12 +53,6 @@ static const mca_common_colltools_variable_t variables[] = {
      .zero = "an eighth of what is free in backing_directory, up to 2 MiB a process",
      .help = "Shared memory that the ring buffers of a job may take on a node; each process has an "
              "equal share, and sends messages where that is used up"},
-    {.name = "small_calls", .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "calls",
-     .storage = &mca_coll_pipering.small_calls, .preset = 15, .most = 1 << 20,
-     .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
-     .zero = "the first one sets it up; the model judges reductions of any size, too",
-     .help = "Blocking calls about fewer than 8192 bytes that a communicator leaves to the module "
-             "below before one sets it up, unless an algorithm is forced"},
     {.name = "fixed_point_sum", .kind = MCA_COMMON_COLLTOOLS_SWITCH,
      .storage = &mca_coll_pipering.fixed_point_sum, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .help = "MPI_Allreduce and MPI_Reduce add float, double and complex values of these (MPI_SUM) "
@@ -173,6 +167,7 @@ static mca_common_colltools_gone_t gone[] = {
     {"ring_buffer", "coll_pipering_ring_buffer_size, 0 for false", NULL},
     {"ring_buffer_blocks", "coll_pipering_ring_buffer_size", NULL},
     {"rounds_min_total", OUTLIERS, NULL},
+    {"small_calls", "the model judges small calls from the first one on", NULL},
     {"why", "the library of contrib/tuning/why, which needs no component (docs/tools.md)", NULL},
 };
 

@@ -56,7 +56,7 @@ static int keep(mca_coll_pipering_request_t *request)
     if (OMPI_SUCCESS == rc) {
         recv->displs.at = mca_common_colltools_task_copy(&request->super, recv->displs.at, displs);
         recv->counts.at = mca_common_colltools_task_copy(&request->super, recv->counts.at, counts);
-        request->call.sizes.counts = request->key.sizes.counts = recv->counts;
+        request->call.sizes.counts = recv->counts;
         hold(request, true);
     }
     return rc;
@@ -75,7 +75,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
 OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_common_colltools_task_t, request_construct,
                    request_destruct);
 
-/* Tags that the routes of a call have together. */
+/* Tags that the routes of a call have together; equal on all ranks, as plans are. */
 static int tags_of(const mca_coll_pipering_plan_t *plan)
 {
     int tags = 1;
@@ -84,32 +84,6 @@ static int tags_of(const mca_coll_pipering_plan_t *plan)
         tags = plan->route[i].tags > tags ? plan->route[i].tags : tags;
     }
     return tags;
-}
-
-/*
- * Tags that any plan of a call may have: of a reduce-scatter and a ring; along a
- * mesh, of each stream. No more, since tags are few with some transports. Equal on all ranks: a
- * mesh of some of them does not count.
- */
-static int most_tags(const mca_coll_pipering_request_t *request)
-{
-    const mca_coll_pipering_collective_row_t *row
-        = mca_coll_pipering_collective_row(request->call.collective);
-    const int ring = mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
-
-    return mca_coll_pipering_mesh_common(request->call.context) ? row->chains + row->rings * ring
-                                                                : 1 + ring;
-}
-
-/* Tags that a call needs, by what all ranks know when it is made. */
-static int tags_wanted(const mca_coll_pipering_request_t *request)
-{
-    const mca_coll_pipering_plan_t *plan = request->plan;
-
-    if (NULL == plan) {
-        return most_tags(request);
-    }
-    return mca_coll_pipering_in_rounds(plan->row) ? 1 : tags_of(plan);
 }
 
 /* ---- the life of a request ---- */
@@ -153,24 +127,16 @@ static int begin_copies(mca_coll_pipering_request_t *request)
     return rc;
 }
 
-/* Makes the plan, if there is none yet, and what the call goes by; asks for what is to come. */
+/* Makes what the call goes by, and asks for what is to come. */
 static int begin_run(mca_coll_pipering_request_t *request)
 {
-    int rc = OMPI_SUCCESS;
+    const int rc = NULL == request->call.op ? begin_copies(request)
+                                            : mca_coll_pipering_request_reduce(request);
 
-    if (NULL == request->plan) {
-        rc = mca_coll_pipering_plan_get(request->call.context, &request->key, NULL,
-                                        &request->plan);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = NULL == request->call.op ? begin_copies(request)
-                                      : mca_coll_pipering_request_reduce(request);
-    }
     if (OMPI_SUCCESS != rc) {
         drop_run(request);
         return rc;
     }
-    request->running = true;
     for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
         mca_coll_pipering_pipe_await(pipe);
     }
@@ -188,7 +154,6 @@ static int end_run(mca_coll_pipering_request_t *request, int rc)
         rc = mca_coll_pipering_staging_bring(&request->staging, &request->call.recv);
     }
     drop_run(request);
-    request->running = false;
     return rc;
 }
 
@@ -234,26 +199,6 @@ static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
     *rc = OMPI_SUCCESS;
-    if (!request->running) {
-        mca_coll_pipering_setup_t *setup = request->call.context->setup;
-        *steps += mca_coll_pipering_setup_progress(setup);
-        *rc = mca_coll_pipering_setup_error(setup);
-        if (OMPI_SUCCESS != *rc || !mca_coll_pipering_setup_ready(setup)) {
-            return OMPI_SUCCESS != *rc;
-        }
-        if (NULL == request->caller.name) {
-            return true;
-        }
-        if (MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(setup)) {
-            *rc = MPI_ERR_OTHER;
-            return true;
-        }
-        *rc = begin_run(request);
-        if (OMPI_SUCCESS != *rc) {
-            return true;
-        }
-    }
-
     if (!move(request, steps, rc)) {
         return false;
     }
@@ -261,69 +206,46 @@ static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
     return true;
 }
 
-/* Begins at once if the communicator is set up, and its ranks are alike. */
 static int start_request(mca_common_colltools_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
-    const mca_coll_pipering_setup_t *setup = request->call.context->setup;
-    int progress = 0, rc = OMPI_SUCCESS;
+    int progress = 0, rc = begin_run(request);
 
-    if (NULL != request->caller.name && mca_coll_pipering_setup_ready(setup)
-        && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup)) {
-        rc = begin_run(request);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        (void) move(request, &progress, &rc); /* its errors are found again */
+    if (OMPI_SUCCESS == rc) {
+        int error = OMPI_SUCCESS;
+        (void) move(request, &progress, &error); /* its errors are found again */
+        mca_common_colltools_task_activate(task);
     }
-    mca_common_colltools_task_activate(task);
-    if (!request->running) {
-        (void) mca_common_colltools_task_progress();
-    }
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 static const mca_common_colltools_task_kind_t request_kind = {.start = start_request,
                                                                .advance = advance};
 
-/* Of one that only sets up a communicator there is no key. */
-static void init(mca_coll_pipering_request_t *request, const mca_coll_pipering_call_t *call,
-                 const mca_coll_pipering_key_t *key)
-{
-    ompi_communicator_t *comm = call->context->comm;
-
-    request->call = *call;
-    request->caller = (mca_common_colltools_caller_t){.owner = "pipering", .comm = comm};
-    if (NULL != key) {
-        request->key = *key;
-        request->caller.name = mca_coll_pipering_collective_row(call->collective)->name[call->form];
-    }
-    mca_common_colltools_task_init(&request->super, &request_kind, comm,
-                                   MCA_COLL_PIPERING_PERSISTENT == call->form);
-}
-
 int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
-                                  const mca_coll_pipering_key_t *key,
                                   mca_coll_pipering_plan_t *plan,
                                   mca_coll_pipering_request_t **made)
 {
+    ompi_communicator_t *comm = call->context->comm;
+    const bool blocking = MCA_COLL_PIPERING_BLOCKING == call->form;
     mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
 
     *made = request;
     if (NULL == request) {
-        if (NULL != plan) {
-            mca_coll_pipering_plan_release(plan);
-        }
+        mca_coll_pipering_plan_release(plan);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    init(request, call, key);
+    request->call = *call;
     request->plan = plan;
-    if (NULL == key) {
-        return OMPI_SUCCESS;
-    }
-    request->tag = mca_common_colltools_task_tags(request->super.comm, tags_wanted(request),
-                                                  MCA_COLL_PIPERING_BLOCKING != call->form);
-    const int rc = MCA_COLL_PIPERING_BLOCKING != call->form ? keep(request) : OMPI_SUCCESS;
+    request->caller = (mca_common_colltools_caller_t){
+        .owner = "pipering",
+        .name = mca_coll_pipering_collective_row(call->collective)->name[call->form],
+        .comm = comm};
+    mca_common_colltools_task_init(&request->super, &request_kind, comm,
+                                   MCA_COLL_PIPERING_PERSISTENT == call->form);
+    request->tag = mca_common_colltools_task_tags(
+        comm, mca_coll_pipering_in_rounds(plan->row) ? 1 : tags_of(plan), !blocking);
+    const int rc = blocking ? OMPI_SUCCESS : keep(request);
     if (OMPI_SUCCESS != rc) {
         mca_common_colltools_task_free(&request->super);
     }

@@ -43,14 +43,12 @@ typedef struct mca_coll_pipering_call_t {
 /** A call on its way. */
 typedef struct mca_coll_pipering_request_t {
     mca_common_colltools_task_t super;
-    mca_coll_pipering_call_t call; /**< of one that only sets up: its context alone */
-    mca_common_colltools_caller_t caller; /**< its name is NULL: it only sets up */
-    mca_coll_pipering_key_t key;
-    mca_coll_pipering_plan_t *plan;           /**< NULL before the communicator is set up */
+    mca_coll_pipering_call_t call;
+    mca_common_colltools_caller_t caller;
+    mca_coll_pipering_plan_t *plan;
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
     mca_coll_pipering_combine_args_t combine; /**< likewise */
     mca_coll_pipering_staging_t staging;      /**< likewise */
-    bool running; /**< the setup is behind it */
     int tag;      /**< the first one; of a persistent request for all its starts */
     int pipes;    /**< that have been made */
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
@@ -60,18 +58,14 @@ typedef struct mca_coll_pipering_request_t {
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
 
 /**
- * A request for a call that is planned by `key`, or, with a key of NULL, for the setup of its
- * communicator alone. It takes `plan` over, which may be NULL before the communicator is set up.
- * All ranks must come here in the same call, whatever becomes of it on one of them, where MPI has
+ * A request for a call. It takes its plan over. All ranks must come here in the same call, whatever becomes of it on one of them, where MPI has
  * their calls in order: here a request gets its tags, and starts of persistent ones are in none.
  * One that is not blocking keeps what the user may free once the call has returned: communicator,
  * types and operation are held, counts and displacements copied. OMPI_ERR_OUT_OF_RESOURCE: no
- * memory, and the plan is released.
- * When it starts it makes its plan if it has none and the communicator is set up, takes
- * memory, and sends what it can. A persistent one is left to the user to start.
+ * memory, and the plan is released. When it starts it takes memory, and sends what it can. A
+ * persistent one is left to the user to start.
  */
 int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
-                                  const mca_coll_pipering_key_t *key,
                                   mca_coll_pipering_plan_t *plan,
                                   mca_coll_pipering_request_t **made);
 

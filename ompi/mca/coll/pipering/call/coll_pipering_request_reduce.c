@@ -57,7 +57,7 @@ static void aim_combine(mca_coll_pipering_request_t *request)
     const bool result = keeps_results(request);
     const bool scatters = plan->row->scatters || is_scatter(request);
 
-    combine->any_order = !request->key.ordered && !is_scan(request);
+    combine->any_order = !request->plan->key.ordered && !is_scan(request);
     combine->op = request->call.op;
     combine->own = &request->call.send;
     combine->result = result ? &request->call.recv : NULL;

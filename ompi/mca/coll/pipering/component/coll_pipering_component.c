@@ -17,12 +17,65 @@
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/mca/coll/base/base.h"
+#include "opal/mca/base/base.h"
+#include "opal/mca/base/mca_base_var.h"
 #include "opal/util/output.h"
 
 const char *mca_coll_pipering_component_version_string
     = "Open MPI pipering collective MCA component version " OMPI_VERSION;
 
 static bool opened;
+
+/* Adds a variable of the framework coll, but for our own, if somebody has set it. */
+static uint32_t add_variable(uint32_t hash, int index)
+{
+    const mca_base_var_t *variable;
+    char **lines = NULL;
+
+    if (OPAL_SUCCESS != mca_base_var_get(index, &variable)
+        || MCA_BASE_VAR_SOURCE_DEFAULT == variable->mbv_source
+        || 0 != strncmp("coll", variable->mbv_full_name, 4)
+        || 0 == strncmp("coll_pipering", variable->mbv_full_name, 13)
+        || 0 == strncmp("coll_mleader", variable->mbv_full_name, 12)
+        || NULL != strstr(variable->mbv_full_name, "verbose")
+        || OPAL_SUCCESS
+               != mca_base_var_dump(index, &lines, MCA_BASE_VAR_DUMP_PARSABLE)) {
+        return hash;
+    }
+    for (int i = 0; NULL != lines && NULL != lines[i]; ++i) {
+        hash = 0 == i ? mca_common_colltools_hash(hash, lines[i], strlen(lines[i])) : hash;
+        free(lines[i]);
+    }
+    free(lines);
+    return hash;
+}
+
+/* A hash of what decides on the modules below: components, and variables of theirs that are set. */
+static uint32_t hash_below(void)
+{
+    mca_base_component_list_item_t *item;
+    uint32_t hash = MCA_COMMON_COLLTOOLS_HASH, components = 0;
+
+    for (int i = 0; i < mca_base_var_get_count(); ++i) {
+        hash = add_variable(hash, i);
+    }
+    OPAL_LIST_FOREACH(item, &ompi_coll_base_framework.framework_components,
+                      mca_base_component_list_item_t) {
+        const char *name = item->cli_component->mca_component_name;
+        components += mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, name, strlen(name));
+    }
+    return hash ^ components;
+}
+
+static void fill_card(mca_common_colltools_facts_t *own)
+{
+    mca_coll_pipering_setup_open(&mca_coll_pipering.process, own);
+    own->below = hash_below();
+}
 
 static int pipering_register(void)
 {
@@ -33,6 +86,7 @@ static int pipering_register(void)
     mca_coll_pipering_params_register(&all);
     mca_coll_pipering_exchange_params_register(&all);
     mca_coll_pipering_verdict_register(all.component);
+    mca_common_colltools_nodes_register(MCA_COMMON_COLLTOOLS_PIPERING, all.equal, fill_card);
     mca_common_colltools_complain(&all);
     return OMPI_SUCCESS;
 }
@@ -48,10 +102,7 @@ static int pipering_open(void)
     mca_common_colltools_tasks_open();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
-    mca_common_colltools_nodes_open(0 < component->process.processors
-                                        ? component->process.processors
-                                        : mca_coll_pipering_processors());
-    mca_coll_pipering_setup_switches(component->process.switches);
+    mca_common_colltools_nodes_open();
     mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     opened = true;
@@ -72,7 +123,6 @@ static int pipering_close(void)
     mca_coll_pipering_arena_close();
     component->directory.registered = false;
     mca_common_colltools_nodes_close();
-    component->process.asked = false; /* sessions may open it again, with another file */
     OBJ_DESTRUCT(&component->process.lock);
     mca_coll_pipering_mesh_forget(&component->process);
     opal_output_close(component->process.output);

@@ -109,6 +109,9 @@ static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *bel
                         : MCA_COLL_PIPERING_BELOW_ANY;
 }
 
+/* Ranks of a job up to which reading all their cards takes no time that its start would show. */
+#define PREPARED_MOST 4096
+
 #define INSTALL(function, when) MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)
 
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
@@ -124,8 +127,8 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     if (OMPI_SUCCESS == rc) {
         MCA_COLL_PIPERING_FUNCTIONS(INSTALL)
         module->context.below = find_below(&module->below);
-        if (&ompi_mpi_comm_world.comm == comm) {
-            mca_coll_pipering_setup_prepare(&module->context);
+        if (&ompi_mpi_comm_world.comm == comm && PREPARED_MOST >= ompi_comm_size(comm)) {
+            mca_common_colltools_nodes_prepare(comm);
         }
     }
     return rc;
@@ -158,10 +161,6 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(&module->context, 0, sizeof(module->context));
     module->context.process = &mca_coll_pipering.process;
     module->context.last_count = -1;
-    module->context.small_left = (uint32_t) mca_coll_pipering.small_calls;
-    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
-        module->context.least[i] = mca_coll_pipering_small();
-    }
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
     module->permutation = NULL;
     module->addends = NULL;
@@ -181,7 +180,7 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();
     }
-    mca_coll_pipering_setup_free(module->context.setup);
+    mca_coll_pipering_known_free(module->context.known);
     free(module->permutation);
     OBJ_DESTRUCT(&module->context.lock);
 }

@@ -50,8 +50,8 @@ static void set_states(void)
 {
     static char reason[MCA_COLL_PIPERING_REASONS][TEXT];
     const char *const others[]
-        = {MCA_COLL_PIPERING_TEXT_NO_DATA, MCA_COLL_PIPERING_TEXT_LATER,
-           MCA_COLL_PIPERING_TEXT_FIXED_POINT, MCA_COLL_PIPERING_TEXT_LINES,
+        = {MCA_COLL_PIPERING_TEXT_NO_DATA, MCA_COLL_PIPERING_TEXT_FIXED_POINT,
+           MCA_COLL_PIPERING_TEXT_LINES,
            mca_coll_pipering_exchange_algorithm_text(MCA_COLL_PIPERING_EXCHANGE_BINS),
            mca_coll_pipering_exchange_algorithm_text(MCA_COLL_PIPERING_EXCHANGE_PERMUTED),
            MCA_COLL_PIPERING_EXCHANGE_IN_PLACE};

@@ -9,11 +9,11 @@
  */
 /**
  * @file
- * The words of adapters, in the order of trust:
+ * The links of a process, the slowest of
  *
- *     the BTLs of pml/ob1      their bandwidth, which btl/tcp has from the interface
  *     InfiniBand, RoCE         /sys/class/infiniband/DEVICE/ports/PORT/rate
- *     network interfaces       /sys/class/net/INTERFACE/speed, of those that are hardware
+ *     network interfaces       /sys/class/net/INTERFACE/speed, of those that are up, are not excluded
+ *                              from btl/tcp, and are hardware; of virtual ones, where there are no others
  *     none of them             10 Gbit/s as a bound
  *
  * An interface is hardware if the system knows its device. Virtual ones (veth, bridges, bonds)
@@ -23,20 +23,20 @@
 #include "coll_pipering_adapters.h"
 
 #include <dirent.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ompi/mca/pml/base/base.h"
+#include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/btl/base/base.h"
+#include "opal/util/if.h"
 
 /* In Mbit/s: what is assumed of a silent adapter, and what a virtual one may have at least. */
 #define SILENT 10000
 #define SLOWEST 100
-
-/* What btl/tcp states where the system does not know an interface's speed, as of virtio. */
-#define TCP_SILENT 100
 
 /* Bytes of pml/ob1's longest header, for which an eager message must leave room. */
 #define OB1_HEADER 80
@@ -49,32 +49,29 @@ static uint32_t beta_of(double mbits)
     return (uint32_t) (8e6 / mbits);
 }
 
-static mca_coll_pipering_word_t word_of(double mbits, bool bound,
-                                        mca_coll_pipering_transport_t transport)
+/* The larger of two rates a byte, of which 0 is the largest. */
+static uint32_t slower(uint32_t a, uint32_t b)
 {
-    return (mca_coll_pipering_word_t){
-        .beta = beta_of(mbits), .bound = bound, .transport = (uint32_t) transport};
+    return 0 == a || 0 == b ? 0 : a > b ? a : b;
 }
 
-/* Neither of two words counts if the other one is of a slower link. */
-void mca_coll_pipering_word_merge(mca_coll_pipering_word_t *word,
-                                  const mca_coll_pipering_word_t *other)
+void mca_coll_pipering_links_merge(mca_common_colltools_links_t *links,
+                                   const mca_common_colltools_links_t *other)
 {
-    word->beta = other->beta > word->beta ? other->beta : word->beta;
-    word->bound |= other->bound;
-    word->eager = other->eager < word->eager ? other->eager : word->eager;
-    word->transport = other->transport > word->transport ? other->transport : word->transport;
+    links->beta = slower(links->beta, other->beta);
+    links->bound |= other->bound;
 }
 
-mca_coll_pipering_machine_t mca_coll_pipering_word_machine(const mca_coll_pipering_word_t *word)
+mca_coll_pipering_machine_t
+mca_coll_pipering_links_machine(const mca_common_colltools_links_t *links,
+                                mca_coll_pipering_transport_t transport, uint32_t eager)
 {
     const uint32_t slow = beta_of(SLOWEST);
     mca_coll_pipering_machine_t machine = mca_coll_pipering_machine_usual(
-        (mca_coll_pipering_transport_t) word->transport, word->beta,
-        0 != word->bound && slow > word->beta ? slow : word->beta);
+        transport, links->beta, 0 != links->bound && slow > links->beta ? slow : links->beta);
 
-    if (0 < word->eager) {
-        machine.value[MCA_COLL_PIPERING_NET_EAGER] = word->eager;
+    if (0 < eager) {
+        machine.value[MCA_COLL_PIPERING_NET_EAGER] = eager;
     }
     return machine;
 }
@@ -112,17 +109,9 @@ static double read_number(const char *directory, const char *name, const char *r
     return atof(line);
 }
 
-static bool is_hardware(const char *interface)
-{
-    char path[PATH];
-
-    (void) snprintf(path, sizeof(path), "/sys/class/net/%s/device", interface);
-    return 0 == access(path, F_OK);
-}
-
 /* Calls `look` for each entry of a directory that does not begin with a dot. */
 static void look_into(const char *path, void (*look)(const char *directory, const char *name,
-                                                     void *found), void *found)
+                                                     double *found), double *found)
 {
     DIR *directory = opendir(path);
     const struct dirent *entry;
@@ -145,7 +134,7 @@ static void note(double mbits, double *slowest)
     }
 }
 
-static void look_at_port(const char *directory, const char *name, void *found)
+static void look_at_port(const char *directory, const char *name, double *found)
 {
     char path[PATH], state[64];
 
@@ -156,7 +145,7 @@ static void look_at_port(const char *directory, const char *name, void *found)
     }
 }
 
-static void look_at_device(const char *directory, const char *name, void *found)
+static void look_at_device(const char *directory, const char *name, double *found)
 {
     char path[PATH];
 
@@ -164,141 +153,131 @@ static void look_at_device(const char *directory, const char *name, void *found)
     look_into(path, look_at_port, found);
 }
 
-static void look_at_interface(const char *directory, const char *name, void *found)
-{
-    if (is_hardware(name)) {
-        note(read_number(directory, name, "speed"), found);
-    }
-}
-
-/* An interface that is hardware has this speed. */
-typedef struct {
-    double mbits;
-    bool found;
-} match_t;
-
-static void compare_interface(const char *directory, const char *name, void *found)
-{
-    match_t *match = found;
-
-    match->found |= is_hardware(name) && match->mbits == read_number(directory, name, "speed");
-}
-
-static mca_coll_pipering_word_t ask_system(void)
+static mca_common_colltools_links_t ask_devices(void)
 {
     double mbits = 0;
 
     look_into("/sys/class/infiniband", look_at_device, &mbits);
-    if (0 < mbits) {
-        return word_of(mbits, false, MCA_COLL_PIPERING_TRANSPORT_RDMA);
-    }
-    look_into("/sys/class/net", look_at_interface, &mbits);
-    return 0 < mbits ? word_of(mbits, false, MCA_COLL_PIPERING_TRANSPORT_TCP)
-                     : word_of(SILENT, true, MCA_COLL_PIPERING_TRANSPORT_TCP);
+    return (mca_common_colltools_links_t){.beta = 0 < mbits ? beta_of(mbits) : 0};
 }
 
-/* ---- the BTLs of pml/ob1 ---- */
+/* ---- network interfaces ---- */
 
-static bool is_between_nodes(const char *name)
+/* The value of a variable of btl/tcp; NULL: it is not there. */
+static const void *tcp_variable(const char *name)
 {
-    static const char *const inside[] = {"self", "sm", "vader", "smcuda"};
+    const int variable = mca_base_var_find("opal", "btl", "tcp", name);
+    const void *value = NULL;
 
-    for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); ++i) {
-        if (0 == strcmp(inside[i], name)) {
-            return false;
+    return 0 <= variable && OPAL_SUCCESS == mca_base_var_get_value(variable, &value, NULL, NULL)
+               ? value
+               : NULL;
+}
+
+/* Whether one of a list of names and networks is that of an interface. */
+static bool is_listed(const char *list, int interface)
+{
+    bool listed = false;
+
+    while (NULL != list && '\0' != *list && !listed) {
+        char word[IF_NAMESIZE + 64] = "", *nets[] = {word, NULL};
+        const size_t length = strcspn(list, ",");
+        if (0 < length && sizeof(word) > length) {
+            memcpy(word, list, length);
+            listed = OPAL_SUCCESS == opal_ifmatches(interface, nets);
+        }
+        list += length + (',' == list[length]);
+    }
+    return listed;
+}
+
+/* Whether btl/tcp may use an interface; where there is no such BTL nothing is excluded. */
+static bool is_allowed(int index)
+{
+    const char *const *include = tcp_variable("if_include"), *const *exclude;
+    const int interface = opal_ifindextokindex(index);
+    uint32_t flags = 0;
+
+    if (OPAL_SUCCESS != opal_ifindextoflags(index, &flags) || 0 == (IFF_UP & flags)
+        || opal_ifisloopback(index)) {
+        return false;
+    }
+    if (NULL != include && NULL != *include && '\0' != **include) {
+        return is_listed(*include, interface);
+    }
+    exclude = tcp_variable("if_exclude");
+    return NULL == exclude || !is_listed(*exclude, interface);
+}
+
+/* An interface that counts instead of those of the other kind before it, or beside those of its own. */
+static void add_interface(const char *name, mca_common_colltools_links_t *links)
+{
+    char path[PATH];
+
+    find_path(path, "/sys/class/net", name, "device");
+    const bool virtual = 0 != access(path, F_OK);
+    const double mbits = read_number("/sys/class/net", name, "speed");
+    const mca_common_colltools_links_t its = {.beta = beta_of(0 < mbits ? mbits : SILENT),
+                                              .bound = virtual || 0 >= mbits};
+
+    if (0 == links->beta || (1 == links->bound && 0 == its.bound)) {
+        *links = its;
+    } else if (links->bound == its.bound) {
+        mca_coll_pipering_links_merge(links, &its);
+    }
+}
+
+static mca_common_colltools_links_t ask_interfaces(void)
+{
+    mca_common_colltools_links_t links = {.beta = 0};
+    char name[IF_NAMESIZE];
+
+    for (int i = opal_ifbegin(); 0 <= i; i = opal_ifnext(i)) {
+        if (is_allowed(i) && OPAL_SUCCESS == opal_ifindextoname(i, name, sizeof(name))) {
+            add_interface(name, &links);
         }
     }
-    return true;
+    return 0 < links.beta ? links
+                          : (mca_common_colltools_links_t){.beta = beta_of(SILENT), .bound = 1};
 }
 
-static mca_coll_pipering_word_t ask_btl(const mca_btl_base_selected_module_t *selected)
+/* ---- all of them ---- */
+
+void mca_coll_pipering_adapters_ask(mca_common_colltools_facts_t *facts)
 {
-    const mca_btl_base_module_t *btl = selected->btl_module;
-    const bool tcp = 0 == strcmp("tcp", selected->btl_component->btl_version.mca_component_name);
-    match_t match = {.mbits = btl->btl_bandwidth};
+    const size_t *eager = tcp_variable("eager_limit");
 
-    if (tcp) {
-        look_into("/sys/class/net", compare_interface, &match);
-    }
-    const bool virtual = tcp && !match.found;
-    const bool silent = 0 == btl->btl_bandwidth || (virtual && TCP_SILENT >= btl->btl_bandwidth);
-    mca_coll_pipering_word_t word
-        = word_of(silent ? SILENT : btl->btl_bandwidth, silent || virtual,
-                  tcp ? MCA_COLL_PIPERING_TRANSPORT_TCP : MCA_COLL_PIPERING_TRANSPORT_RDMA);
-    word.eager = OB1_HEADER < btl->btl_eager_limit
-                     ? (uint32_t) (btl->btl_eager_limit - OB1_HEADER)
-                     : 0;
-    return word;
+    facts->rdma = ask_devices();
+    facts->tcp = ask_interfaces();
+    facts->eager = NULL != eager && OB1_HEADER < *eager ? (uint32_t) (*eager - OB1_HEADER) : 0;
 }
 
-/* False: there is none between nodes. */
-static bool ask_btls(mca_coll_pipering_word_t *word)
+bool mca_coll_pipering_adapters_are_btls(void)
+{
+    return 0 == strcmp("ob1", mca_pml_base_selected_component.pmlm_version.mca_component_name);
+}
+
+/* Names of BTLs that are not of such adapters. */
+static const char *const others[] = {"self", "sm", "vader", "smcuda", "tcp"};
+
+static bool is_other(const char *name)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
+        if (0 == strcmp(others[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mca_coll_pipering_adapters_are_used(void)
 {
     mca_btl_base_selected_module_t *selected;
-    bool found = false;
+    bool used = !mca_coll_pipering_adapters_are_btls();
 
     OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized,
                       mca_btl_base_selected_module_t) {
-        if (is_between_nodes(selected->btl_component->btl_version.mca_component_name)) {
-            const mca_coll_pipering_word_t its = ask_btl(selected);
-            if (found) {
-                mca_coll_pipering_word_merge(word, &its);
-            } else {
-                *word = its;
-            }
-            found = true;
-        }
+        used |= !is_other(selected->btl_component->btl_version.mca_component_name);
     }
-    return found;
-}
-
-mca_coll_pipering_word_t mca_coll_pipering_adapters_word(void)
-{
-    mca_coll_pipering_word_t word;
-
-    return 0 == strcmp("ob1", mca_pml_base_selected_component.pmlm_version.mca_component_name)
-                   && ask_btls(&word)
-               ? word
-               : ask_system();
-}
-
-/* ---- processors ---- */
-
-/* How many a list such as 0-3,8 has. */
-static int count_list(const char *list)
-{
-    int count = 0;
-
-    while ('\0' != *list) {
-        char *end;
-        const long first = strtol(list, &end, 10);
-        const long last = '-' == *end ? strtol(end + 1, &end, 10) : first;
-        if (end == list) {
-            return 0;
-        }
-        count += (int) (last - first + 1);
-        list = ',' == *end ? end + 1 : end;
-    }
-    return count;
-}
-
-/*
- * Those of the control group, which a container or a batch system has set: unlike the processors
- * that a process is bound to, they are those of all processes of the job.
- */
-double mca_coll_pipering_processors(void)
-{
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    char group[PATH - 64], path[PATH], list[4096];
-
-    read_line("/proc/self/cgroup", group, sizeof(group));
-    if (0 == strncmp("0::", group, 3)) {
-        (void) snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
-        read_line(path, list, sizeof(list));
-        const int count = count_list(list);
-        if (0 < count && count < online) {
-            return count;
-        }
-    }
-    return 0 < online ? (double) online : 1;
+    return used;
 }

@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * Adapters: what the system says of the links that carry this process's messages, and of its
- * processors. Nothing is measured.
+ * Adapters: what the system says of the links that may carry this process's messages. Nothing is
+ * measured.
  */
 
 #ifndef MCA_COLL_PIPERING_ADAPTERS_H
@@ -19,30 +19,30 @@
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
+#include "ompi/mca/common/colltools/common_colltools_card.h"
 
 BEGIN_C_DECLS
 
-/** The word of the slowest adapter in use. */
-typedef struct mca_coll_pipering_word_t {
-    uint32_t beta;     /**< picoseconds a byte */
-    uint32_t bound;    /**< 1: the adapter is virtual, bonded or silent: links may be slower */
-    uint32_t eager;    /**< bytes that the transport sends without asking, 0: it does not say */
-    uint32_t transport; /**< mca_coll_pipering_transport_t */
-} mca_coll_pipering_word_t;
+/** Asks the system, with the PML and the BTLs opened but not selected. */
+void mca_coll_pipering_adapters_ask(mca_common_colltools_facts_t *facts);
 
-/** Asks once, with the PML selected. */
-mca_coll_pipering_word_t mca_coll_pipering_adapters_word(void);
+/** Makes *links the slower ones of two; commutative. None (0) are slower than any. */
+void mca_coll_pipering_links_merge(mca_common_colltools_links_t *links,
+                                   const mca_common_colltools_links_t *other);
 
-/** Makes *word the one that holds for both; commutative. */
-void mca_coll_pipering_word_merge(mca_coll_pipering_word_t *word,
-                                  const mca_coll_pipering_word_t *other);
+/**
+ * Whether messages go by adapters that move bytes by themselves where all ranks have some, with the
+ * PML selected: equal on ranks whose settings are.
+ */
+bool mca_coll_pipering_adapters_are_used(void);
 
-/** The usual machine for a word. */
+/** Whether messages go by pml/ob1, with the PML selected. */
+bool mca_coll_pipering_adapters_are_btls(void);
+
+/** The usual machine for links; eager: bytes that their transport sends without asking, 0: usual. */
 mca_coll_pipering_machine_t
-mca_coll_pipering_word_machine(const mca_coll_pipering_word_t *word);
-
-/** Processors of this node that the processes of a job may use; at least 1. */
-double mca_coll_pipering_processors(void);
+mca_coll_pipering_links_machine(const mca_common_colltools_links_t *links,
+                                mca_coll_pipering_transport_t transport, uint32_t eager);
 
 END_C_DECLS
 

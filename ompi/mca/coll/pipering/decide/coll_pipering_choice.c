@@ -47,7 +47,7 @@
 
 static bool is_forced(const mca_coll_pipering_key_t *key)
 {
-    return key->must_take || MCA_COLL_PIPERING_AUTO != key->params.algorithm;
+    return MCA_COLL_PIPERING_AUTO != key->params.algorithm;
 }
 
 static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)

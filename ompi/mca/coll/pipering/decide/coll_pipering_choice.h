@@ -45,7 +45,6 @@ static inline size_t mca_coll_pipering_size_of(const mca_coll_pipering_sizes_t *
 typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
     mca_coll_pipering_params_t params;
-    bool must_take; /**< nobody else can serve the call any more */
     bool ordered;   /**< of a reduction: the operation does not commute */
     bool order_matters; /**< likewise: to the bits of the result, as of floating-point values */
     int root;
@@ -125,18 +124,23 @@ typedef struct mca_coll_pipering_facts_t {
     const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */
 } mca_coll_pipering_facts_t;
 
-/** Calls about fewer bytes than this are small: one alone is not worth a set-up. */
+/** Calls about fewer bytes than this are small: a plan of their own is not worth it for most. */
 #define MCA_COLL_PIPERING_SMALL ((size_t) 8192)
 
+/** The class of a small call: the place of the highest bit of its bytes, which are not 0. */
+static inline int mca_coll_pipering_small_class(size_t total)
+{
+    return 31 - __builtin_clz((unsigned) total);
+}
+
 /**
- * The least bytes, at most MCA_COLL_PIPERING_SMALL, from which a call may be served if no algorithm
- * is forced, of broadcasts by one from rank 0; 0: there is no memory. Small reductions are not, and
- * scans only where the order does not matter, since the bits of a sum would depend on whether the
- * communicator is set up yet.
+ * Whether small calls of a class are left to the module below if no algorithm is forced: by the
+ * model for as many bytes of one rank, or of each, and for broadcasts from rank 0. Small reductions
+ * are, and scans whose order matters. *memory is false where there is none.
  */
-size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
-                                     const mca_coll_pipering_params_t *params,
-                                     const mca_coll_pipering_facts_t *facts);
+bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
+                                      const mca_coll_pipering_facts_t *facts, int class,
+                                      bool *memory);
 
 /** Whether a call about `total` bytes is left to the module below because it is small. */
 bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,

@@ -19,7 +19,6 @@
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_params.h"
-#include "coll_pipering_adapters.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
 #include "ompi/mca/common/colltools/common_colltools.h"
@@ -27,7 +26,7 @@
 BEGIN_C_DECLS
 
 struct mca_coll_pipering_plan_t;
-struct mca_coll_pipering_setup_t;
+struct mca_coll_pipering_known_t;
 struct mca_coll_pipering_wiring_t;
 
 /** Performance variables. */
@@ -52,11 +51,9 @@ typedef struct mca_coll_pipering_process_t {
     const char *switches; /**< lines that name leaf switches, or @FILE; "": none */
     const char *machine; /**< the file that describes the machine, "" or NULL: none */
     double processors;   /**< that the user gives a node, 0: those that there are */
-    opal_mutex_t lock;                  /**< of what follows */
-    bool asked;                         /**< the next two are there */
-    mca_coll_pipering_word_t word;      /**< of its adapters */
-    mca_coll_pipering_machine_t given;  /**< by a file */
-    uint32_t given_hash;                /**< 0: no file is given, or it cannot be used */
+    mca_coll_pipering_machine_t given[MCA_COLL_PIPERING_TRANSPORTS]; /**< by that file, if its hash
+                                                                          is on the card */
+    opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_wiring_t *wiring; /**< what is declared, NULL: not read yet */
 } mca_coll_pipering_process_t;
 
@@ -74,7 +71,7 @@ typedef struct mca_coll_pipering_verdict_t {
 typedef struct mca_coll_pipering_context_t {
     ompi_communicator_t *comm;
     mca_coll_pipering_process_t *process;
-    struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
+    struct mca_coll_pipering_known_t *known; /**< NULL before the first call that wants it */
     mca_coll_pipering_below_t below; /**< the modules below, as far as this rank knows */
     opal_atomic_int64_t in_rounds; /**< calls in rounds that have begun */
     enum {
@@ -84,13 +81,11 @@ typedef struct mca_coll_pipering_context_t {
     } jobs;      /**< that the ranks are of */
     bool apart;  /**< not all ranks are on one node; known once jobs are */
     bool joined; /**< calls have used ring buffers */
-    bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
-    uint32_t small_left; /**< small blocking calls that go below before one sets up, which makes it
-                              UINT32_MAX; counted on, so that small calls take no branch for it */
-    size_t least[MCA_COLL_PIPERING_COLLECTIVES]; /**< bytes from which a call may be served if no
-                                                      algorithm is forced, 0: not known yet */
+    uint16_t small[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: the module below serves calls about
+                                                        2^i bytes and more, below 2^(i + 1) */
     mca_coll_pipering_verdict_t verdict;
     opal_mutex_t lock; /**< of what follows */
+    uint16_t judged[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: it is known whether it does */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest; /**< plan that is replaced next */
     struct mca_coll_pipering_plan_t *last; /**< of them, used last by a call with counts, or NULL */

@@ -41,8 +41,7 @@ static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_piper
 /* As far as it does not depend on counts. */
 static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_key_t *b)
 {
-    /* a nonblocking call's plan may be there on one rank already and not on another */
-    return a->collective == b->collective && a->must_take == b->must_take
+    return a->collective == b->collective
            && a->ordered == b->ordered && a->order_matters == b->order_matters && a->root == b->root
            && a->sizes.unit == b->sizes.unit
            && 0 == memcmp(&a->params, &b->params, sizeof(a->params));
@@ -59,7 +58,7 @@ static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
                                            const mca_coll_pipering_key_t *key, int **node_of)
 {
     const int p = ompi_comm_size(context->comm);
-    const mca_coll_pipering_known_t *known = mca_coll_pipering_setup_known(context->setup);
+    const mca_coll_pipering_known_t *known = context->known;
     const bool wound = NULL == known->ways || mca_coll_pipering_ways_wind(known->ways);
     const bool far = known->far && !key->order_matters;
 
@@ -91,20 +90,43 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
     return NULL == *made ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-int mca_coll_pipering_find_least(mca_coll_pipering_context_t *context,
-                                 const mca_coll_pipering_key_t *key)
+/* Judges a class of small calls. False: no memory. */
+static bool judge_class(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
+                        int class)
 {
+    bool memory;
     int *node_of;
-
-    OPAL_THREAD_LOCK(&context->lock);
     const mca_coll_pipering_facts_t facts = facts_for(context, key, &node_of);
-    const size_t least = NULL == node_of ? 0
-                                         : mca_coll_pipering_least_total(key->collective,
-                                                                         &key->params, &facts);
-    context->least[key->collective] = least;
-    OPAL_THREAD_UNLOCK(&context->lock);
+
+    if (NULL == node_of) {
+        return false;
+    }
+    const bool below = mca_coll_pipering_small_is_below(key, &facts, class, &memory);
     free(node_of);
-    return 0 < least ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+    if (memory) {
+        context->judged[key->collective] |= (uint16_t) (1 << class);
+        context->small[key->collective] |= (uint16_t) (below << class);
+    }
+    return memory;
+}
+
+int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
+                                  const mca_coll_pipering_key_t *key, size_t total, bool *below)
+{
+    const int class = mca_coll_pipering_small_class(total);
+    bool memory = true;
+
+    *below = true;
+    if (key->order_matters) { /* what is known of its class is of others */
+        return OMPI_SUCCESS;
+    }
+    OPAL_THREAD_LOCK(&context->lock);
+    if (0 == (context->judged[key->collective] >> class & 1)) {
+        memory = judge_class(context, key, class);
+    }
+    *below = 0 != (context->small[key->collective] >> class & 1);
+    OPAL_THREAD_UNLOCK(&context->lock);
+    return memory ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /* ---- plans that are kept ---- */

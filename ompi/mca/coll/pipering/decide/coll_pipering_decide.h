@@ -43,11 +43,11 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
 void mca_coll_pipering_plans_drop(mca_coll_pipering_context_t *context);
 
 /**
- * Finds from how many bytes on calls of a collective may be served (context->least), on a
- * communicator that is set up, by variables in their present state.
+ * Whether a small call, of `total` bytes, is left to the module below, on a communicator that is set
+ * up; judged once for calls of its class. OMPI_ERR_OUT_OF_RESOURCE.
  */
-int mca_coll_pipering_find_least(mca_coll_pipering_context_t *context,
-                                 const mca_coll_pipering_key_t *key);
+int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
+                                  const mca_coll_pipering_key_t *key, size_t total, bool *below);
 
 END_C_DECLS
 

@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * Making plans: the costs of links that they rest on, and their memory; and from how many bytes on
- * plans are asked.
+ * Making plans: the costs of links that they rest on, and their memory; and which small calls have
+ * one.
  */
 
 #include "coll_pipering_draft.h"
@@ -250,59 +250,54 @@ static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_piperin
     return served;
 }
 
-/* Whether so many bytes of one rank, or as many of each, may be served. */
-static bool may_serve(mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
-                      int *counts, size_t total, bool *memory)
-{
-    const size_t p = (size_t) key->sizes.parts;
-    bool served = false;
+/* Bytes of a scan below which it is a message a rank, in a row; and of other calls. */
+#define CLASS_LEAST_SCAN 2
+#define CLASS_LEAST 4
 
-    key->sizes.count = total < p ? 1 : total / p;
-    if (MCA_COLL_PIPERING_ALLGATHERV == key->collective) {
-        counts[0] = (int) total;
-        key->sizes.counts.at = counts;
-        served = is_served(key, facts, memory);
-        key->sizes.counts.at = NULL;
-    }
-    return served || (*memory && is_served(key, facts, memory));
-}
-
-size_t mca_coll_pipering_least_total(mca_coll_pipering_collective_t collective,
-                                     const mca_coll_pipering_params_t *params,
-                                     const mca_coll_pipering_facts_t *facts)
+bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
+                                      const mca_coll_pipering_facts_t *facts, int class,
+                                      bool *memory)
 {
-    const bool gathers = mca_coll_pipering_collective_row(collective)->gathers;
-    mca_coll_pipering_key_t key
-        = {.collective = collective,
-           .params = *params,
+    const bool gathers = mca_coll_pipering_collective_row(key->collective)->gathers;
+    const bool scans = mca_coll_pipering_scans(key->collective);
+    const size_t total = (size_t) 1 << class;
+    mca_coll_pipering_key_t small
+        = {.collective = key->collective,
+           .params = key->params,
            .sizes = {.scale = 1, .unit = 1, .parts = gathers ? facts->ranks : 1}};
-    const bool scans = mca_coll_pipering_scans(collective); /* below a message a rank, in a row */
-    int low = scans ? 2 : 4, high = 0; /* powers of two */
-    bool memory = true;
 
-    if (mca_coll_pipering_combines(collective) && !scans) {
-        return MCA_COLL_PIPERING_SMALL;
+    *memory = true;
+    if (key->order_matters || class < (scans ? CLASS_LEAST_SCAN : CLASS_LEAST)
+        || (mca_coll_pipering_combines(key->collective) && !scans)
+        || mca_coll_pipering_is_local(key->collective, MCA_COLL_PIPERING_AUTO, facts->nodes)) {
+        return true;
     }
-    for (; (size_t) 1 << high < MCA_COLL_PIPERING_SMALL; ++high) {
-    }
-    int *counts = calloc((size_t) facts->ranks, sizeof(int));
-    memory = NULL != counts;
-    while (memory && low < high) {
-        const int middle = (low + high) / 2;
-        if (may_serve(&key, facts, counts, (size_t) 1 << middle, &memory)) {
-            high = middle;
-        } else {
-            low = middle + 1;
+    if (MCA_COLL_PIPERING_ALLGATHERV == key->collective) {
+        int *counts = calloc((size_t) facts->ranks, sizeof(int));
+        *memory = NULL != counts;
+        if (*memory) {
+            counts[0] = (int) total;
+            small.sizes.counts.at = counts;
+        }
+        const bool served = *memory && is_served(&small, facts, memory);
+        small.sizes.counts.at = NULL;
+        free(counts);
+        if (served || !*memory) {
+            return false;
         }
     }
-    free(counts);
-    return memory ? (size_t) 1 << high : 0;
+    const size_t p = (size_t) small.sizes.parts;
+    small.sizes.count = total < p ? 1 : total / p;
+    return !is_served(&small, facts, memory) && *memory;
 }
 
 bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
                                 const mca_coll_pipering_facts_t *facts, size_t total)
 {
+    bool memory;
+
     return MCA_COLL_PIPERING_AUTO == key->params.algorithm && MCA_COLL_PIPERING_SMALL > total
-           && (key->order_matters
-               || total < mca_coll_pipering_least_total(key->collective, &key->params, facts));
+           && 0 < total
+           && mca_coll_pipering_small_is_below(key, facts, mca_coll_pipering_small_class(total),
+                                               &memory);
 }

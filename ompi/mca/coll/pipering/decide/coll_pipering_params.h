@@ -64,12 +64,11 @@ typedef enum {
     MCA_COLL_PIPERING_TAKEN, /**< it did not */
     MCA_COLL_PIPERING_FALLBACK_OFF,
     MCA_COLL_PIPERING_FALLBACK_SMALL,
-    MCA_COLL_PIPERING_FALLBACK_EARLY,
     MCA_COLL_PIPERING_FALLBACK_LOCAL,
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
     MCA_COLL_PIPERING_FALLBACK_UNEQUAL,
-    MCA_COLL_PIPERING_FALLBACK_SHORT,    /**< a nonblocking one whose order matters */
+    MCA_COLL_PIPERING_FALLBACK_MISSING,  /**< some ranks do not have the component */
     MCA_COLL_PIPERING_FALLBACK_UNCHOSEN, /**< auto never takes it; no model is asked */
     MCA_COLL_PIPERING_FALLBACK_MESHLESS, /**< it goes along a mesh, which is not there */
     MCA_COLL_PIPERING_REASONS

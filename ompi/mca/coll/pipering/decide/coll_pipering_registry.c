@@ -26,34 +26,24 @@
  */
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
-                                      .gathers = true,
-                                      .rings = MCA_COLL_PIPERING_MESH_STREAMS},
+                                      .gathers = true},
     [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
-                                     .gathers = true,
-                                     .rings = MCA_COLL_PIPERING_MESH_STREAMS},
+                                     .gathers = true},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
-                                 .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                  .fills = 8, .fills_loaded = 16},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
-                                  .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                   .fills = 4, .fills_loaded = 4},
     [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
-                                .chains = 1,
                                 .fills = 4, .fills_loaded = 4},
     [MCA_COLL_PIPERING_EXSCAN] = {.name = {"exscan", "iexscan", "exscan_init"},
-                                  .chains = 1,
                                   .fills = 8, .fills_loaded = 8},
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
-                                     .chains = MCA_COLL_PIPERING_MESH_STREAMS,
-                                     .rings = MCA_COLL_PIPERING_MESH_STREAMS,
                                      .fills = 4, .fills_loaded = 4},
     [MCA_COLL_PIPERING_REDUCE_SCATTER] = {.name = {"reduce_scatter", "ireduce_scatter",
-                                                   "reduce_scatter_init"},
-                                          .chains = 1},
+                                                   "reduce_scatter_init"}},
     [MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK] = {.name = {"reduce_scatter_block",
                                                          "ireduce_scatter_block",
-                                                         "reduce_scatter_block_init"},
-                                                .chains = 1}};
+                                                         "reduce_scatter_block_init"}}};
 
 #define RING                                                                \
     .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
@@ -198,13 +188,11 @@ static const struct {
     = {[MCA_COLL_PIPERING_TAKEN] = {NULL, "taken"},
        [MCA_COLL_PIPERING_FALLBACK_OFF] = {"off", "switched off"},
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = {"small", "too few bytes"},
-       [MCA_COLL_PIPERING_FALLBACK_EARLY] = {"early",
-                                             "no blocking call has set the communicator up yet"},
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = {"local", "all ranks are on one node"},
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = {"model", "by the model a pipeline does not pay"},
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = {"unlike", "ranks differ in data representation"},
        [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = {"unequal", "ranks differ in their variables"},
-       [MCA_COLL_PIPERING_FALLBACK_SHORT] = {"short", "too short for a chain in a fixed order"},
+       [MCA_COLL_PIPERING_FALLBACK_MISSING] = {"missing", "some ranks do not have the component"},
        [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = {"unchosen",
                                                 "served only where an algorithm is chosen"},
        [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = {"meshless", "no mesh serves the communicator"}};

@@ -45,7 +45,6 @@ typedef enum {
 typedef struct mca_coll_pipering_collective_row_t {
     const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
     bool gathers; /**< each rank has a contribution, else a root or all have a vector */
-    int chains, rings; /**< that messages may go along in one call and need tags of their own */
     int fills, fills_loaded; /**< on one node it pays from so many times the bytes that fill a chain
                                   of ranks, and where these share processors; 0: never */
 } mca_coll_pipering_collective_row_t;
@@ -80,9 +79,8 @@ mca_coll_pipering_variable_of(mca_coll_pipering_collective_t collective)
                                                                 : collective;
 }
 
-/** What serves a call that no row does, or by no plan yet; lines of a mesh serve barriers, too. */
+/** What serves a call that no row does; lines of a mesh serve barriers, too. */
 #define MCA_COLL_PIPERING_TEXT_NO_DATA "no data"
-#define MCA_COLL_PIPERING_TEXT_LATER "planned when it starts"
 #define MCA_COLL_PIPERING_TEXT_FIXED_POINT "fixed-point sum"
 #define MCA_COLL_PIPERING_TEXT_LINES "lines of a mesh"
 

@@ -9,7 +9,8 @@
  */
 /**
  * @file
- * Setup of a communicator: what all its ranks must know alike before they plan a call.
+ * Setup of a communicator: what all its ranks know alike before they plan a call. It comes from the
+ * cards of their processes (common_colltools_card.h), so nothing is sent, and no rank waits.
  */
 
 #ifndef MCA_COLL_PIPERING_SETUP_H
@@ -31,61 +32,32 @@ BEGIN_C_DECLS
 #    define MCA_COLL_PIPERING_SITE_MACHINE ""
 #endif
 
-
-typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
-
 /** What all ranks of a communicator know alike. */
 typedef struct mca_coll_pipering_known_t {
+    mca_coll_pipering_reason_t reason; /**< TAKEN, or why no call can be served: ranks differ; then
+                                            the rest is not there */
     mca_common_colltools_nodes_t nodes;
-    bool far; /**< ranks are on different leaf switches; then each knows those of all of them */
+    bool far; /**< ranks are on different leaf switches */
     mca_coll_pipering_machine_t machine; /**< by a file, or by adapters */
     mca_coll_pipering_below_t below;     /**< the modules below */
     mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL */
-    int tag; /**< of agreements between the ranks, one at a time */
 } mca_coll_pipering_known_t;
 
 /**
- * Once a process, before it sets up a communicator: finds the leaf switch of its node, by lines or
- * @FILE ("": none) that name it, or as Slurm says.
+ * Once a process, before its card is told: reads the files that variables name, and completes what the
+ * process says of itself.
  */
-void mca_coll_pipering_setup_switches(const char *switches);
+void mca_coll_pipering_setup_open(mca_coll_pipering_process_t *process,
+                                  mca_common_colltools_facts_t *own);
 
 /**
- * Asks the system what the setup of a communicator will want to know, ahead of its first call. O(p)
- * look-ups in what PMIx knows; nothing is sent.
+ * Sets up a communicator, unless it is: context->known. O(p), once; local, so ranks may come here in
+ * any order and thread. OMPI_ERR_OUT_OF_RESOURCE, or OMPI_ERROR, whose reason the user has been told.
  */
-void mca_coll_pipering_setup_prepare(mca_coll_pipering_context_t *context);
+int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context);
 
-/**
- * Starts the setup of a communicator; local, it only reserves tags. Must be called
- * by all ranks at the same place in their sequence of collective calls.
- */
-int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context);
-
-/** Moves the setup on without waiting; the number of steps made. */
-int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup);
-
-bool mca_coll_pipering_setup_ready(const mca_coll_pipering_setup_t *setup);
-
-/** OMPI_SUCCESS, or what ended the setup. */
-int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup);
-
-/** TAKEN, or why no call can be served on this communicator: its ranks differ. */
-mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering_setup_t *setup);
-
-/** What all ranks know alike, once the setup is ready and they do not differ. Borrowed. */
-const mca_coll_pipering_known_t *
-mca_coll_pipering_setup_known(const mca_coll_pipering_setup_t *setup);
-
-/** Prints a machine as a line that can be pasted into a file, if a verbose line is wanted. */
-void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context,
-                                      const mca_coll_pipering_machine_t *machine,
-                                      const char *source);
-
-/** Notes an error, if it is one and the first: the communicator's calls end by it. */
-void mca_coll_pipering_setup_fail(mca_coll_pipering_setup_t *setup, int rc);
-
-void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
+/** Frees what is known of a communicator (NULL: nothing). */
+void mca_coll_pipering_known_free(mca_coll_pipering_known_t *known);
 
 END_C_DECLS
 

@@ -424,29 +424,21 @@ static int make_request(const mca_coll_pipering_reduction_t *reduction, const an
 
 /* ---- all forms ---- */
 
-/*
- * Ranks that differ in their variables make ordinary sums, which say so. A rank without this one
- * does not come here, so small sums then wait for each other (docs/troubleshooting.md).
- */
-static int agree(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t form)
+/* Ranks that differ in their variables make ordinary sums. */
+static int agree(mca_coll_pipering_context_t *context)
 {
-    if (MCA_COLL_PIPERING_BLOCKING == form) {
-        const int rc = mca_coll_pipering_set_up(context);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-    }
-    return context->set_up
-                   && MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(context->setup)
-               ? OMPI_ERR_NOT_SUPPORTED
-               : OMPI_SUCCESS;
+    const int rc = mca_coll_pipering_set_up(context);
+
+    return OMPI_SUCCESS != rc                                   ? rc
+           : MCA_COLL_PIPERING_TAKEN == context->known->reason ? OMPI_SUCCESS
+                                                                : OMPI_ERR_NOT_SUPPORTED;
 }
 
 static int serve(const mca_coll_pipering_reduction_t *reduction, const anatomy_t *anatomy,
                  const target_t *target, mca_coll_pipering_form_t form, ompi_request_t **request)
 {
     sum_t sum;
-    int rc = agree(&target->module->context, form);
+    int rc = agree(&target->module->context);
 
     if (OMPI_SUCCESS == rc) {
         rc = ensure_addends(target->module);

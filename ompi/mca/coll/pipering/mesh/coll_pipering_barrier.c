@@ -50,20 +50,17 @@ static OBJ_CLASS_INSTANCE(request_t, mca_common_colltools_task_t, construct, des
 /* Whether lines of the mesh can serve a communicator that is set up. */
 static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *context)
 {
-    const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
+    const mca_coll_pipering_ways_t *ways = context->known->ways;
 
-    if (MCA_COLL_PIPERING_TAKEN != unlike) {
-        return unlike;
+    if (MCA_COLL_PIPERING_TAKEN != context->known->reason) {
+        return context->known->reason;
     }
-    const mca_coll_pipering_ways_t *ways = mca_coll_pipering_setup_known(context->setup)->ways;
     return NULL != ways && mca_coll_pipering_lines_fit(&ways->mesh)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MESHLESS;
 }
 
-/* A call that returns at once must not wait for the setup. */
-static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t form,
-                 mca_coll_pipering_reason_t *reason)
+static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_reason_t *reason)
 {
     const int algorithm = mca_coll_pipering.barrier;
 
@@ -72,19 +69,11 @@ static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t 
                                                      : MCA_COLL_PIPERING_FALLBACK_UNCHOSEN;
         return OMPI_SUCCESS;
     }
-    /* ranks of another job may have other variables, and would not come to the setup */
-    if (!mca_coll_pipering_mesh_common(context)) {
-        *reason = MCA_COLL_PIPERING_FALLBACK_MESHLESS;
-        return OMPI_SUCCESS;
+    const int rc = mca_coll_pipering_set_up(context);
+    if (OMPI_SUCCESS == rc) {
+        *reason = judge_mesh(context);
     }
-    if (MCA_COLL_PIPERING_BLOCKING == form) {
-        const int rc = mca_coll_pipering_set_up(context);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-    }
-    *reason = context->set_up ? judge_mesh(context) : MCA_COLL_PIPERING_FALLBACK_EARLY;
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 /* OMPI_ERR_NOT_SUPPORTED: the call is for the module below, on all ranks. */
@@ -95,7 +84,7 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    const int rc = judge(&module->context, form, &reason);
+    const int rc = judge(&module->context, &reason);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -154,7 +143,7 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
                                                       .comm = comm};
     const mca_coll_pipering_lines_args_t args
         = {.caller = &request->caller,
-           .lines = {.mesh = &mca_coll_pipering_setup_known(module->context.setup)->ways->mesh,
+           .lines = {.mesh = &module->context.known->ways->mesh,
                      .group = MCA_COLL_PIPERING_LINES_WHOLE,
                      .me = ompi_comm_rank(comm)},
            .tag = tag};

@@ -221,7 +221,7 @@ int mca_coll_pipering_mesh_lines(const mca_coll_pipering_request_t *request,
     const mca_coll_pipering_call_t *call = &request->call;
     const mca_coll_pipering_lines_args_t args
         = {.caller = &request->caller,
-           .lines = {.mesh = &mca_coll_pipering_setup_known(call->context->setup)->ways->mesh,
+           .lines = {.mesh = &call->context->known->ways->mesh,
                      .group = MCA_COLL_PIPERING_LINES_GROUP,
                      .me = ompi_comm_rank(request->super.comm)},
            .op = call->op,

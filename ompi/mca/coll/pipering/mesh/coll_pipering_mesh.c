@@ -13,7 +13,7 @@
  * declared (coll_pipering_wiring.c), or if it has a Cartesian topology and the declaration says so.
  *
  * That is found when the communicator is set up, which is when a topology is known too. All of it
- * is local; the set-up compares the meshes of all ranks.
+ * is local; the set-up compares the files of all ranks.
  */
 
 #include "coll_pipering_mesh.h"
@@ -121,26 +121,34 @@ static void tell_mesh(const mca_coll_pipering_context_t *context,
     }
 }
 
-mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context)
+int mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context,
+                                mca_coll_pipering_ways_t **found)
 {
     const int p = ompi_comm_size(context->comm);
     mca_coll_pipering_extents_t machine;
+    mca_coll_pipering_ways_t *ways = NULL;
 
+    *found = NULL;
     if (!mca_coll_pipering_mesh_declared(context->process)) {
-        return NULL;
+        return OMPI_SUCCESS;
     }
     const mca_coll_pipering_wiring_t *wiring = mca_coll_pipering_wiring_ensure(context->process);
-    mca_coll_pipering_ways_t *ways = NULL;
     int *at = malloc((size_t) p * sizeof(int));
-    if (NULL != wiring && NULL != at && mca_coll_pipering_mesh_common(context)
+    bool memory = NULL != wiring && NULL != at;
+    if (memory && mca_coll_pipering_mesh_common(context)
         && find_machine(context->comm, wiring, &machine, at)) {
         ways = mca_coll_pipering_ways_new(p, &machine, at);
+        memory = NULL != ways;
     }
     free(at);
+    if (!memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     if (NULL != ways && 0 == ways->mesh.vertices) {
         mca_coll_pipering_ways_free(ways);
         ways = NULL;
     }
     tell_mesh(context, ways);
-    return ways;
+    *found = ways;
+    return OMPI_SUCCESS;
 }

@@ -47,14 +47,12 @@ void mca_coll_pipering_mesh_room(const struct mca_coll_pipering_ways_t *ways, in
 typedef struct mca_coll_pipering_ways_t mca_coll_pipering_ways_t;
 
 /**
- * The mesh of a communicator as this rank sees it, to be compared with those of the others by its
- * hash; NULL: there is none. What is wrong with a declaration is said once. Local.
+ * Finds the mesh of a communicator; NULL: there is none. What is wrong with a declaration is said
+ * once. OMPI_ERR_OUT_OF_RESOURCE.
  */
-mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(struct mca_coll_pipering_context_t *context);
+int mca_coll_pipering_ways_find(struct mca_coll_pipering_context_t *context,
+                                mca_coll_pipering_ways_t **found);
 void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways);
-
-/** Equal on ranks that see the same mesh; 0 for none. */
-uint32_t mca_coll_pipering_ways_hash(const mca_coll_pipering_ways_t *ways);
 
 /** Finds the cycles, once, and the rings along them. False: no memory. */
 bool mca_coll_pipering_ways_wind(mca_coll_pipering_ways_t *ways);

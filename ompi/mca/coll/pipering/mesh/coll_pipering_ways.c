@@ -45,23 +45,6 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
     return ways;
 }
 
-uint32_t mca_coll_pipering_ways_hash(const mca_coll_pipering_ways_t *ways)
-{
-    uint32_t hash = MCA_COMMON_COLLTOOLS_HASH;
-
-    if (NULL == ways) {
-        return 0;
-    }
-    const mca_coll_pipering_extents_t *extents = &ways->mesh.extents;
-    for (int i = 0; i < extents->dims; ++i) {
-        const int dim[] = {extents->extent[i], extents->closed[i]};
-        hash = mca_common_colltools_hash(hash, dim, sizeof(dim));
-    }
-    hash = mca_common_colltools_hash(hash, ways->mesh.vertex_of,
-                                     (size_t) ways->mesh.ranks * sizeof(int));
-    return 0 == hash ? 1 : hash;
-}
-
 /* ---- cycles ---- */
 
 /* The cycle of paths: the first one, or that through all vertices but one. */

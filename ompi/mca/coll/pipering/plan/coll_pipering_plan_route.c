@@ -166,11 +166,6 @@ static void add_node_links(mca_coll_pipering_route_t *route, const mca_coll_pipe
 /* Ranks of a node that are joined by a ring link and a node link in the same direction. */
 #define DOUBLY_JOINED 3
 
-int mca_coll_pipering_most_tags(int ranks)
-{
-    return ranks > DOUBLY_JOINED ? 2 : 1;
-}
-
 static int count_tags(const mca_coll_pipering_ring_t *ring)
 {
     int tags = 1;

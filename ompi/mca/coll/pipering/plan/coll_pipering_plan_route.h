@@ -81,12 +81,6 @@ mca_coll_pipering_route_t *mca_coll_pipering_routes_bind(void *memory, int count
                                                          int outs);
 
 /**
- * The most tags that a route of `ranks` ranks can need, on any nodes: two streams from one
- * rank to another need a tag each, since nothing orders the one after the other.
- */
-int mca_coll_pipering_most_tags(int ranks);
-
-/**
  * The route of rank `me`: what it receives and sends. Each byte enters a node once: a
  * block stops at the last node before its own, and the node links carry it to those
  * ranks of its own node that precede it in the ring.
