@@ -59,7 +59,7 @@ ends "a rank differs from the other one of its node" 2,2 \
     -x VARIABLE=window -x VALUE=30 "$bin/unequal"
 # shellcheck disable=SC2016 # the rank's variables
 ends "a node lacks the component" 1,1 'within 10 seconds: is the collective component pipering' \
-    sh -c '[ 1 != "$OMPI_COMM_WORLD_RANK" ] || export OMPI_MCA_coll=^pipering,mleader
+    -x EMPTY=1 sh -c '[ 1 != "$OMPI_COMM_WORLD_RANK" ] || export OMPI_MCA_coll=^pipering,mleader
         exec "$0"' "$bin/unequal"
 
 # Leaders serve nothing on one rank a node.
