@@ -152,7 +152,7 @@ def test_mesh_short():
         assert answer["served"] and by_name(answer)["mesh_trees"]["chosen"], answer
     flat = predict("--collective", "reduce", "--type", "double", "--total", "128K", "--ranks", 512)
     rounds = by_name(flat)["rounds"]
-    assert flat["served"] and rounds["chosen"] and 9 <= rounds["rounds"] < 30, flat
+    assert flat["served"] and rounds["chosen"] and 9 <= rounds["rounds"] < 60, flat
 
 
 def test_mesh_memory():

@@ -75,13 +75,13 @@ static const mca_coll_pipering_machine_t usual[MCA_COLL_PIPERING_TRANSPORTS] = {
                                                     [MCA_COLL_PIPERING_NET_GAP] = 0.25,
                                                     [MCA_COLL_PIPERING_NET_EAGER] = 8192,
                                                     [MCA_COLL_PIPERING_NET_HANDSHAKE] = 4}},
-    [MCA_COLL_PIPERING_TRANSPORT_TCP] = {.value = {[MCA_COLL_PIPERING_NET_ALPHA] = 20,
-                                                   [MCA_COLL_PIPERING_NET_LATENCY] = 15,
-                                                   [MCA_COLL_PIPERING_NET_GAP] = 5,
+    [MCA_COLL_PIPERING_TRANSPORT_TCP] = {.value = {[MCA_COLL_PIPERING_NET_ALPHA] = 8,
+                                                   [MCA_COLL_PIPERING_NET_LATENCY] = 5,
+                                                   [MCA_COLL_PIPERING_NET_GAP] = 2,
                                                    [MCA_COLL_PIPERING_NET_EAGER] = 16128,
-                                                   [MCA_COLL_PIPERING_NET_HANDSHAKE] = 80,
-                                                   [MCA_COLL_PIPERING_NET_COPY] = 1.2,
-                                                   [MCA_COLL_PIPERING_NET_BOTH] = 1.8}}};
+                                                   [MCA_COLL_PIPERING_NET_HANDSHAKE] = 26,
+                                                   [MCA_COLL_PIPERING_NET_COPY] = 0.35,
+                                                   [MCA_COLL_PIPERING_NET_BOTH] = 1}}};
 
 mca_coll_pipering_machine_t mca_coll_pipering_machine_usual(mca_coll_pipering_transport_t transport,
                                                             uint32_t beta, uint32_t beta_most)
