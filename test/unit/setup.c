@@ -240,7 +240,7 @@ static void test_links(void)
         const machine_t machine
             = devices && rdma
                   ? mca_coll_pipering_links_machine(&fast, MCA_COLL_PIPERING_TRANSPORT_RDMA, 0)
-                  : mca_coll_pipering_links_machine(&tcp, MCA_COLL_PIPERING_TRANSPORT_TCP,
+                  : mca_coll_pipering_links_machine(&tcp, MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED,
                                                     rdma ? 0 : eager);
         const mca_coll_pipering_below_t below = odd && 1 < p ? MCA_COLL_PIPERING_BELOW_ANY
                                                 : han        ? MCA_COLL_PIPERING_BELOW_HAN

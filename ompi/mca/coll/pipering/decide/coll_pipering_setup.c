@@ -241,8 +241,10 @@ static void set_machine(const mca_coll_pipering_context_t *context,
                         mca_coll_pipering_known_t *known, const found_t *found, bool given)
 {
     const bool rdma = 0 < found->rdma.beta && mca_coll_pipering_adapters_are_used();
-    const mca_coll_pipering_transport_t transport = rdma ? MCA_COLL_PIPERING_TRANSPORT_RDMA
-                                                         : MCA_COLL_PIPERING_TRANSPORT_TCP;
+    const mca_coll_pipering_transport_t transport
+        = rdma                     ? MCA_COLL_PIPERING_TRANSPORT_RDMA
+          : 1 < known->nodes.load ? MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED
+                                   : MCA_COLL_PIPERING_TRANSPORT_TCP;
     const uint32_t eager = !rdma && mca_coll_pipering_adapters_are_btls() ? found->eager : 0;
 
     known->machine = given ? context->process->given[transport]

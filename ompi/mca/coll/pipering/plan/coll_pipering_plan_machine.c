@@ -81,7 +81,15 @@ static const mca_coll_pipering_machine_t usual[MCA_COLL_PIPERING_TRANSPORTS] = {
                                                    [MCA_COLL_PIPERING_NET_EAGER] = 16128,
                                                    [MCA_COLL_PIPERING_NET_HANDSHAKE] = 26,
                                                    [MCA_COLL_PIPERING_NET_COPY] = 0.35,
-                                                   [MCA_COLL_PIPERING_NET_BOTH] = 1}}};
+                                                   [MCA_COLL_PIPERING_NET_BOTH] = 1}},
+    [MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED]
+    = {.value = {[MCA_COLL_PIPERING_NET_ALPHA] = 20,
+                 [MCA_COLL_PIPERING_NET_LATENCY] = 15,
+                 [MCA_COLL_PIPERING_NET_GAP] = 5,
+                 [MCA_COLL_PIPERING_NET_EAGER] = 16128,
+                 [MCA_COLL_PIPERING_NET_HANDSHAKE] = 80,
+                 [MCA_COLL_PIPERING_NET_COPY] = 1.2,
+                 [MCA_COLL_PIPERING_NET_BOTH] = 1.8}}};
 
 mca_coll_pipering_machine_t mca_coll_pipering_machine_usual(mca_coll_pipering_transport_t transport,
                                                             uint32_t beta, uint32_t beta_most)

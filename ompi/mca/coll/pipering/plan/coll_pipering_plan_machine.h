@@ -62,6 +62,7 @@ typedef struct mca_coll_pipering_machine_t {
 typedef enum {
     MCA_COLL_PIPERING_TRANSPORT_RDMA, /**< adapters that move bytes by themselves */
     MCA_COLL_PIPERING_TRANSPORT_TCP,
+    MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED, /**< where ranks share processors */
     MCA_COLL_PIPERING_TRANSPORTS
 } mca_coll_pipering_transport_t;
 
