@@ -155,7 +155,7 @@ typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_siz
  * The block size of least modelled time among these: a geometric grid around `middle`,
  * `largest` / k, sizes that fill the packets of the busy link, its eager bound, and that of other
  * links that blocks pass (`eager`, 0: none). At least 1, at most `largest`, which is at least 1.
- * The time is asked for about 25 times.
+ * The time is asked for about 20 times.
  */
 size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
                                      const mca_coll_pipering_link_cost_t *link, double eager,

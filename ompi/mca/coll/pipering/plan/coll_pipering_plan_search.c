@@ -27,11 +27,14 @@
  *        blocks, and blocks that fill packets
  *     3. within an eighth of an octave of the best of these: sixteenths, and numbers of blocks
  *
+ * Where handling and sending overlap, as on all machines that a file or adapters describe, times are
+ * flat around the best, and in place of steps 2 and 3 half octaves and a few numbers of blocks do.
+ *
  * Steps 2 and 3 are taken on either side of each eager bound, where the time jumps, if the best of
  * that side is not far off.
  *
- * No closed form has all of these. Cost: one evaluation of the model for each of about 25
- * candidates, MOST at most. Limits: the model must be near the truth around its minimum.
+ * No closed form has all of these. Cost: one evaluation of the model for each of about 20
+ * candidates, 40 without overlap, MOST at most. Limits: the model must be near the truth around its minimum.
  */
 
 #include <math.h>
@@ -48,6 +51,7 @@
 /* Number of candidates m_max / k: of all that are near enough, and of any. */
 #define DIVISORS 32
 #define DIVISORS_FIRST 8
+#define DIVISORS_FEW 4
 /* Number of candidates that fill 1, 2, ... packets. */
 #define PACKETS 8
 
@@ -165,7 +169,8 @@ static void consider_packets(choice_t *choice, const mca_coll_pipering_link_cost
     }
 }
 
-/* Powers of 2: quarters, but for 2 itself, which step 1 has; and sixteenths. */
+/* Powers of 2: a half; quarters, but for 2 itself, which step 1 has; and sixteenths. */
+static const double halves[] = {1.414213562};
 static const double quarters[] = {1.189207115, 1.414213562, 1.681792831, 2.378414230};
 static const double sixteenths[] = {1.044273782, 1.090507733};
 
@@ -175,6 +180,11 @@ static void look_closer(choice_t *choice, const mca_coll_pipering_link_cost_t *l
 {
     const double near = best_between(choice, from, to);
 
+    if (0 < near && link->overlap) {
+        consider_steps(choice, near, halves, 1);
+        consider_blocks(choice, near, halves[0], DIVISORS_FEW);
+        return;
+    }
     if (0 < near) {
         consider_steps(choice, near, quarters, 4);
         consider_blocks(choice, near, 2, DIVISORS_FIRST);
