@@ -31,8 +31,8 @@ mca_coll_pipering_plan_t *mca_coll_pipering_plan_recall(mca_coll_pipering_contex
                                                         const mca_coll_pipering_sizes_t *sizes);
 
 /**
- * The plan for a call whose sizes are those of `recalled`, if that is not NULL. The setup must
- * be ready. The plan is retained for the caller, `key` and `recalled` are borrowed.
+ * The plan for a call whose sizes are those of `recalled`, if that is not NULL, on a communicator
+ * that is set up. The plan is retained for the caller, `key` and `recalled` are borrowed.
  */
 int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
                                const mca_coll_pipering_key_t *key,
