@@ -273,8 +273,11 @@ static bool is_other(const char *name)
 bool mca_coll_pipering_adapters_are_used(void)
 {
     mca_btl_base_selected_module_t *selected;
-    bool used = !mca_coll_pipering_adapters_are_btls();
+    bool used = false;
 
+    if (!mca_coll_pipering_adapters_are_btls()) {
+        return true; /* and there may be no list of BTLs */
+    }
     OPAL_LIST_FOREACH(selected, &mca_btl_base_modules_initialized,
                       mca_btl_base_selected_module_t) {
         used |= !is_other(selected->btl_component->btl_version.mca_component_name);
