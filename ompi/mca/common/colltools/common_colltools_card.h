@@ -12,9 +12,9 @@
  * Cards: what a process tells all others of itself, by PMIx, before MPI_Init exchanges what
  * processes have told.
  *
- *     coll/pipering opens   coll/mleader opens   PMIx_Commit, fence     a communicator is set up
- *     card: host, links     card: the same and   all cards are on       its cards are read, once
- *                           its variables        all nodes              a process; no message
+ *     components register   the first is opened   PMIx_Commit, fence   a communicator is set up
+ *     variables             card: host, links,    PMIx has all cards   its cards are read, once
+ *                           variables of all                           a process; no message
  *
  * A card is a line of text. That of a process which has opened neither component is missing.
  *

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,4 +76,17 @@ char *mca_common_colltools_read_text(const char *path, const char **why)
     char *text = read_open(file, why);
     (void) close(file);
     return text;
+}
+
+void mca_common_colltools_read_line(const char *path, char *line, size_t size)
+{
+    FILE *in = fopen(path, "r");
+
+    line[0] = '\0';
+    if (NULL != in) {
+        if (NULL != fgets(line, (int) size, in)) {
+            line[strcspn(line, "\n")] = '\0';
+        }
+        (void) fclose(in);
+    }
 }

@@ -9,7 +9,8 @@
  */
 /**
  * @file
- * Files that variables name: what is in them, and what is shown of it. Pure C, no Open MPI.
+ * Files that variables name: what is in them, and what is shown of it; and files of the system. Pure
+ * C, no Open MPI.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_FILE_H
@@ -25,6 +26,9 @@
  * NULL: *why is a phrase that says why not.
  */
 char *mca_common_colltools_read_text(const char *path, const char **why);
+
+/** The first line of a file of the system without its end, or "". `line` [size]. */
+void mca_common_colltools_read_line(const char *path, char *line, size_t size);
 
 /** Puts '?' in the place of what is no printable ASCII, so that a terminal only shows it. */
 static inline void mca_common_colltools_make_printable(char *text)

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "ompi/group/group.h"
+#include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
 #include "ompi/proc/proc.h"
 #include "opal/class/opal_list.h"
@@ -123,20 +124,6 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-/* The first line of a file without its end, or "". */
-static void read_line(const char *path, char *line, size_t size)
-{
-    FILE *in = fopen(path, "r");
-
-    line[0] = '\0';
-    if (NULL != in) {
-        if (NULL != fgets(line, (int) size, in)) {
-            line[strcspn(line, "\n")] = '\0';
-        }
-        (void) fclose(in);
-    }
-}
-
 /* How many a list such as 0-3,8 has. */
 static int count_list(const char *list)
 {
@@ -165,10 +152,10 @@ static int count_processors(void)
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     char group[PATH_MOST - 64], path[PATH_MOST], list[4096];
 
-    read_line("/proc/self/cgroup", group, sizeof(group));
+    mca_common_colltools_read_line("/proc/self/cgroup", group, sizeof(group));
     if (0 == strncmp("0::", group, 3)) {
         (void) snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpuset.cpus.effective", group + 3);
-        read_line(path, list, sizeof(list));
+        mca_common_colltools_read_line(path, list, sizeof(list));
         const int count = count_list(list);
         if (0 < count && count < online) {
             return count;

@@ -53,26 +53,40 @@ uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equ
 /* Ranks that a message names. */
 #define NAMED_MOST 8
 
+/* Adds a rank to a list of so many, of which it is the last. */
+static void name_rank(int rank, int found, char *text, size_t size)
+{
+    const size_t length = strlen(text);
+
+    if (NAMED_MOST >= found) {
+        (void) snprintf(text + length, size - length, "%s%d", 1 < found ? ", " : "", rank);
+    }
+}
+
+/* Ends a list of so many ranks. */
+static void name_more(int found, char *text, size_t size)
+{
+    const size_t length = strlen(text);
+
+    if (NAMED_MOST < found) {
+        (void) snprintf(text + length, size - length, " and %d more", found - NAMED_MOST);
+    }
+}
+
 /* Lists the ranks whose variable i differs from rank 0's in `text`; returns their number. */
 static int name_ranks(const mca_common_colltools_facts_t *const *of, int ranks,
                       mca_common_colltools_owner_t owner, int i, char *text, size_t size)
 {
     const uint32_t first = mca_common_colltools_card_variable(of[0], owner, i);
-    size_t length = 0;
     int found = 0;
 
+    text[0] = '\0';
     for (int r = 1; r < ranks; ++r) {
-        if (first == mca_common_colltools_card_variable(of[r], owner, i)) {
-            continue;
-        }
-        if (++found <= NAMED_MOST) {
-            length +=
-                (size_t) snprintf(text + length, size - length, "%s%d", 1 < found ? ", " : "", r);
+        if (first != mca_common_colltools_card_variable(of[r], owner, i)) {
+            name_rank(r, ++found, text, size);
         }
     }
-    if (NAMED_MOST < found) {
-        (void) snprintf(text + length, size - length, " and %d more", found - NAMED_MOST);
-    }
+    name_more(found, text, size);
     return found;
 }
 
@@ -103,16 +117,11 @@ void mca_common_colltools_missing_report(mca_common_colltools_owner_t owner, con
     int found = 0;
 
     for (int r = 0; r < ranks; ++r) {
-        const size_t length = strlen(text);
-        if ((NULL == of[r] || 0 == of[r]->variables[owner]) && ++found <= NAMED_MOST) {
-            (void) snprintf(text + length, sizeof(text) - length, "%s%d", 1 < found ? ", " : "",
-                            r);
+        if (NULL == of[r] || 0 == of[r]->variables[owner]) {
+            name_rank(r, ++found, text, sizeof(text));
         }
     }
-    if (NAMED_MOST < found) {
-        const size_t length = strlen(text);
-        (void) snprintf(text + length, sizeof(text) - length, " and %d more", found - NAMED_MOST);
-    }
+    name_more(found, text, sizeof(text));
     mca_common_colltools_show_help("help-mca-common-colltools.txt", "missing", owners[owner],
                                    comm_name, text);
 }

@@ -29,6 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/pml/base/base.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/btl/base/base.h"
@@ -78,20 +79,6 @@ mca_coll_pipering_links_machine(const mca_common_colltools_links_t *links,
 
 /* ---- files of the system ---- */
 
-/* The first line of a file without its end, or "". */
-static void read_line(const char *path, char *line, size_t size)
-{
-    FILE *in = fopen(path, "r");
-
-    line[0] = '\0';
-    if (NULL != in) {
-        if (NULL != fgets(line, (int) size, in)) {
-            line[strcspn(line, "\n")] = '\0';
-        }
-        (void) fclose(in);
-    }
-}
-
 /* The path of a file below an entry of a directory, "" if it is too long. */
 static void find_path(char path[PATH], const char *directory, const char *name, const char *rest)
 {
@@ -105,7 +92,7 @@ static double read_number(const char *directory, const char *name, const char *r
     char path[PATH], line[64];
 
     find_path(path, directory, name, rest);
-    read_line(path, line, sizeof(line));
+    mca_common_colltools_read_line(path, line, sizeof(line));
     return atof(line);
 }
 
@@ -139,7 +126,7 @@ static void look_at_port(const char *directory, const char *name, double *found)
     char path[PATH], state[64];
 
     find_path(path, directory, name, "state");
-    read_line(path, state, sizeof(state));
+    mca_common_colltools_read_line(path, state, sizeof(state));
     if (NULL != strstr(state, "ACTIVE")) {
         note(1000 * read_number(directory, name, "rate"), found);
     }

@@ -41,8 +41,8 @@ static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_piper
 /* As far as it does not depend on counts. */
 static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_key_t *b)
 {
-    return a->collective == b->collective
-           && a->ordered == b->ordered && a->order_matters == b->order_matters && a->root == b->root
+    return a->collective == b->collective && a->ordered == b->ordered
+           && a->order_matters == b->order_matters && a->root == b->root
            && a->sizes.unit == b->sizes.unit
            && 0 == memcmp(&a->params, &b->params, sizeof(a->params));
 }
