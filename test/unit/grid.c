@@ -872,6 +872,50 @@ static void test_model(void)
     close_instance(&in);
 }
 
+/* What it takes at least, of any problem: less than what it takes, or as much, but for a byte or two. */
+#define ROUNDED 1.001
+
+static void test_least(void)
+{
+    tap_tally_t whole = {0, 0}, cut = {0, 0};
+    static instance_t in;
+
+    for (int i = 0; i < 4000; i++) {
+        open_instance(&in, tap_between(2, MOST), tap_between(0, 1), i % SHAPES);
+        const int nodes = in.ring.nodes, groups = tap_once_in(3) ? in.p : tap_between(1, nodes);
+        mca_coll_pipering_grid_problem_t problem
+            = problem_of(&in, groups, tap_once_in(3) ? SIZE_MAX : tap_below(2 * PACKED), SIZE_MAX);
+        problem.copy = tap_once_in(2) ? 0 : 1e-10;
+        problem.combine = SIZE_MAX > in.grid.packed || tap_once_in(2) ? 0 : 1e-9;
+        problem.cost.net.overlap = tap_once_in(2);
+        problem.cost.net.latency = tap_once_in(2) ? 0 : 5e-6;
+        problem.cost.net.eager = tap_once_in(2) ? 0 : (double) tap_below(4096);
+        problem.cost.net.both = tap_once_in(2) ? 0 : 1.8;
+        problem.cost.net.copy = tap_once_in(2) ? 0 : 2 * BETA;
+        problem.cost.crowd = tap_once_in(2) ? 0 : tap_between(1, 4);
+        const double time = mca_coll_pipering_grid_time(&problem);
+        const double least = mca_coll_pipering_grid_least(&problem, false);
+        tap_try(&whole, least <= time * ROUNDED, "%d ranks, %d nodes, %d groups: %g, at least %g",
+                in.p, nodes, groups, time, least);
+        if (1 < groups && groups == nodes) {
+            const size_t block = some_block(&in, groups); /* it makes the grid anew */
+            const double any = mca_coll_pipering_grid_least(&problem, true);
+            mca_coll_pipering_grid_cut(&in.grid, block);
+            const double blocks = mca_coll_pipering_grid_time(&problem);
+            tap_try(&cut, any <= blocks * ROUNDED, "%d ranks, %d nodes, %d blocks: %g, at least %g",
+                    in.p, nodes, in.grid.blocks, blocks, any);
+        }
+        close_instance(&in);
+    }
+    tally_ok(&whole, 4000, "no groups take less than the least that is said of them");
+    tally_ok(&cut, 500, "in any blocks no less than the least of these");
+    open_instance(&in, 16, 1, REGULAR);
+    const mca_coll_pipering_grid_problem_t equal = problem_of(&in, 16, PACKED, SIZE_MAX);
+    ok(tap_near(mca_coll_pipering_grid_time(&equal), mca_coll_pipering_grid_least(&equal, false)),
+       "equal contributions take as much");
+    close_instance(&in);
+}
+
 /* Seconds of 16 equal contributions of 64 bytes, on 4 leaf switches of 4 nodes with so many links. */
 static double time_far(int turn, double uplinks, size_t block)
 {
@@ -1088,6 +1132,7 @@ int main(void)
     test_exchange(MCA_COMMON_COLLTOOLS_RING, "ring");
     test_schedules();
     test_model();
+    test_least();
     test_far();
     test_simulated();
     return tap_end();

@@ -110,6 +110,40 @@ static void test_exact(void)
     tally_ok(&tally, 1500, "the time of full blocks is that of the simulation");
 }
 
+/* Blocks of any size take as long as the least that is said of a call, or longer. */
+static void test_least(void)
+{
+    tap_tally_t tally = {0, 0}, close = {0, 0};
+    instance_t in;
+
+    for (int i = 0; i < 2000; i++) {
+        const size_t most = 1 + tap_below(tap_once_in(2) ? 200000 : 2000);
+        in.p = tap_between(2, 24);
+        fill_nodes(&in, tap_between(1, 3));
+        for (int r = 0; r < in.p; r++) {
+            in.bytes[r] = tap_once_in(4) ? 0 : 1 + tap_below(tap_once_in(8) ? 8 * most : most);
+        }
+        in.bytes[tap_below((uint64_t) in.p)] = most;
+        mca_coll_pipering_cost_t cost = costs[i % COSTS];
+        cost.net.eager = tap_once_in(2) ? 0 : 1 + (double) tap_below(40000);
+        cost.net.handshake = tap_once_in(2) ? 0 : 5e-5;
+        cost.crowd = tap_once_in(2) ? 0 : tap_between(1, 4);
+        open_instance(&in, most, NODES, &cost);
+        in.problem.reduces = tap_once_in(3);
+        in.problem.combine = in.problem.reduces ? 1e-9 * (double) tap_below(3) : 0;
+        const double least = mca_coll_pipering_least_time(&in.problem, HUGE_VAL);
+        const size_t chosen = mca_coll_pipering_search(&in.problem);
+        const size_t size = tap_once_in(2) ? chosen : 1 + tap_below(2 * most);
+        const double time = mca_coll_pipering_time(&in.problem, size);
+        tap_try(&tally, least <= time * (1 + 1e-9), "cost %d, %d ranks, %d nodes, B %zu: %g, at least %g",
+                i % COSTS, in.p, in.plan.ring.nodes, size, time, least);
+        tap_try(&close, mca_coll_pipering_least_time(&in.problem, 0) <= least, "%d ranks", in.p);
+        close_instance(&in);
+    }
+    tally_ok(&tally, 2000, "no blocks take less than the least that is said of a call");
+    tally_ok(&close, 2000, "nor is more said where that is enough");
+}
+
 typedef struct spread_t {
     double least;
     double most;
@@ -321,6 +355,7 @@ int main(void)
     test_equation2_edges();
     test_packets();
     test_exact();
+    test_least();
     test_times(1, 0.15, "a rank a node");
     test_times(4, 0.25, "four ranks a node"); /* links inside a node are modelled roughly */
     return tap_end();

@@ -105,12 +105,11 @@ def setup(rows):
     at_most(f"first call less the next ones, ms; stock {stock:.2f}", own, 0.08)
 
 
-# A rank goes through these as often as it waits: for a call, and for the set-up before the first.
+# A rank goes through these as often as it waits.
 POLLED = {"mca_coll_pipering_pipe_progress", "mca_coll_pipering_pipe_done",
           "mca_coll_pipering_deliver", "mca_common_colltools_task_progress",
           "mca_common_colltools_task_run", "advance", "move", "move_pipes",
-          "mca_coll_pipering_setup_progress",
-          "mca_common_colltools_schedule_move", "mca_common_colltools_agreement_move", "drop_below"}
+          "mca_common_colltools_schedule_move", "drop_below"}
 MOST_INSTRUCTIONS = {"small:Allgatherv": 91, "small:Bcast": 53, "small:Allreduce": 59,
                      "kept:Allgatherv": 2418, "kept:Bcast": 2418}
 
@@ -124,4 +123,14 @@ def instructions(rows):
         at_most(f"{call}: instructions of a call", (sums[60] - sums[20]) / 40, most)
 
 
-main({"calls": calls, "setup": setup, "instructions": instructions})
+MOST_PLANNED = {8: 60e3, 16: 60e3, 256: 400e3, 1024: 1.5e6, 4096: 6e6}
+
+
+def plans(rows):
+    for row in rows:
+        at_most(f"{row['machine'] or 'apart'}, {row['ranks']:.0f} ranks, {row['bytes']:.0f} bytes, "
+                f"{row['row']} {row['decided']}: thousands of instructions",
+                row["instructions"] / 1e3, MOST_PLANNED[row["ranks"]] / 1e3)
+
+
+main({"plans": plans, "calls": calls, "setup": setup, "instructions": instructions})

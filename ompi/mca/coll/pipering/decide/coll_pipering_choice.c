@@ -191,7 +191,7 @@ static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
 
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    draft->plan->row = row;
+    draft->plan->row = draft->made = row;
     row->plan(draft);
 }
 
@@ -259,13 +259,45 @@ static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan
     return best;
 }
 
+/* Whether other times are as good at all ends as what a row takes at least, but for the margin. */
+static bool is_behind(const mca_coll_pipering_times_t *least,
+                      const mca_coll_pipering_times_t *other)
+{
+    return share_of(other, least) < MARGIN;
+}
+
+/* Whether a row cannot serve, whatever its blocks: the module below, or another row, would. */
+static bool is_hopeless(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row,
+                        const range_t *range)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_times_t least;
+
+    if (NULL == row->least || NULL == draft->made) {
+        return false;
+    }
+    for (int end = 0; end < 2; ++end) {
+        look_at(draft, range->beta[end]);
+        least.at[end] = 0 == end || range->doubted
+                            ? row->least(draft, plan->weighed[0].time.at[end])
+                            : least.at[0];
+    }
+    draft->made = mca_coll_pipering_in_rounds(draft->made) ? draft->made : NULL;
+    bool behind = is_behind(&least, &plan->below);
+    for (int i = 0; i < plan->weighed_count; ++i) {
+        behind = behind || is_behind(&least, &plan->weighed[i].time);
+    }
+    return behind;
+}
+
 /* Weighs the rows that go in rounds, or the others. */
 static void weigh_rows(mca_coll_pipering_draft_t *draft, const range_t *range, bool rounds)
 {
     const mca_coll_pipering_row_t *row = NULL;
 
     while (NULL != (row = mca_coll_pipering_next_row(draft->plan->key.collective, row))) {
-        if (rounds == mca_coll_pipering_in_rounds(row) && is_weighed(draft, row)) {
+        if (rounds == mca_coll_pipering_in_rounds(row) && is_weighed(draft, row)
+            && !is_hopeless(draft, row, range)) {
             weigh(draft, row, range);
         }
     }
@@ -275,14 +307,15 @@ static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    weigh_rows(draft, range, true); /* first, since a search of blocks asks what they take */
-    draft->rival = range->doubted || 0 == plan->weighed_count ? 0 : plan->weighed[0].time.at[0];
+    weigh_rows(draft, range, true); /* first: others are not looked at if they cannot be as fast */
     weigh_rows(draft, range, false);
     const mca_coll_pipering_weighed_t *best = find_best(plan);
     look_at_middle(draft, range);
-    draft->fixed_block = best->block;
-    draft->fixed_groups = best->groups;
-    plan_by(draft, best->row);
+    if (draft->made != best->row) {
+        draft->fixed_block = best->block;
+        draft->fixed_groups = best->groups;
+        plan_by(draft, best->row);
+    }
     plan->time = best->time.at[0]; /* at the end at which the module below is reported */
     plan->reason = judge(draft, best);
     plan->leaders_pay = leaders_pay(plan, MCA_COLL_PIPERING_TAKEN == plan->reason

@@ -30,18 +30,6 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool
                             draft->order_scratch);
 }
 
-/* So many times as slow as rounds a ring is not chosen, whatever its blocks. */
-#define HOPELESS 1.2
-
-/* Whether the hops of the ring alone take too long for its blocks to be searched. */
-static bool is_hopeless(const mca_coll_pipering_draft_t *draft)
-{
-    const mca_coll_pipering_link_cost_t *net = &draft->cost.net;
-
-    return 0 < draft->rival
-           && (draft->nodes - 1) * (net->alpha + net->latency) > HOPELESS * draft->rival;
-}
-
 /*
  * The order depends on the blocks and their best size on the order: so a first
  * order comes from equation (2), and the last one from the size that is chosen.
@@ -58,19 +46,16 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     if (MCA_COLL_PIPERING_MODEL_EQUATION2 == params->block_model) {
         return plan->equation2;
     }
-    if (is_hopeless(draft)) {
-        return mca_coll_pipering_bound_block(draft, plan->equation2);
-    }
     order_ring(draft, plan->equation2, true);
     return mca_coll_pipering_bound_block(draft, mca_coll_pipering_search(&draft->problem));
 }
 
-void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
+/* The problem of the ring, which is to have an order. */
+static void set_problem(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     mca_coll_pipering_place(plan, &plan->all);
-    plan->pipes = 1;
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->sizes[r] = plan->bytes[r] * plan->key.sizes.unit;
     }
@@ -80,6 +65,29 @@ void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
     draft->problem.reduces = mca_coll_pipering_scatters_result(plan->key.collective);
     draft->problem.combine = draft->problem.reduces ? draft->combine : 0;
     order_ring(draft, plan->largest * plan->key.sizes.unit, false);
+}
+
+/* A plan in rounds stays as it is. */
+double mca_coll_pipering_least_ring(mca_coll_pipering_draft_t *draft, double enough)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_ring_t ring = plan->ring;
+    size_t *bytes = plan->bytes, *starts = plan->starts;
+
+    set_problem(draft);
+    const double time = mca_coll_pipering_least_time(&draft->problem, enough);
+    plan->ring = ring;
+    plan->bytes = bytes;
+    plan->starts = starts;
+    return time;
+}
+
+void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    set_problem(draft);
+    plan->pipes = 1;
     const size_t block = mca_coll_pipering_set_blocks(draft, choose_block_size(draft));
     order_ring(draft, block, true);
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, block);

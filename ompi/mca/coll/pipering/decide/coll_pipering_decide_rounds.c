@@ -23,6 +23,8 @@
 
 #include "coll_pipering_draft.h"
 
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_circulant.h"
+
 #include <math.h>
 
 /* Bytes of a piece that a rank copies in the time that a message takes. */
@@ -95,48 +97,170 @@ static double segment_of(const mca_coll_pipering_draft_t *draft)
                : (double) draft->plan->total;
 }
 
-/* Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they lie
- * in slots of their own. */
-static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *sizes,
-                      const shape_t *shape, size_t unit)
+/*
+ * Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they lie
+ * in slots of their own.
+ */
+static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *sizes, int groups,
+                      size_t unit)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t block = shape->block < unit ? 1 : shape->block / unit;
 
     if (NULL != draft->leaf_of) {
-        order_nodes(draft, shape->groups);
+        order_nodes(draft, groups);
     }
-    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, sizes, plan->before, shape->groups,
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, sizes, plan->before, groups,
                                 mca_coll_pipering_draft_combines(draft) ? SIZE_MAX
                                                                         : worth_packing(draft));
-    if (block < plan->largest * plan->key.sizes.unit / unit) {
-        const size_t least = mca_coll_pipering_grid_largest(&plan->grid) / BLOCKS_MOST + 1;
-        mca_coll_pipering_grid_cut(&plan->grid, block < least ? least : block);
-    }
     if (mca_coll_pipering_draft_combines(draft)) {
         plan->grid.segment = 1 + (size_t) (segment_of(draft) / (double) unit);
     }
 }
 
+/* Groups it in bytes anew: nodes are ordered for so many groups where their leaf switches are known. */
+static void regroup(const mca_coll_pipering_draft_t *draft, int groups)
+{
+    if (NULL != draft->leaf_of) {
+        make_grid(draft, draft->sizes, groups, 1);
+    } else {
+        mca_coll_pipering_grid_group(&draft->plan->grid, groups);
+    }
+}
+
+/* Cuts its shares into blocks of so many bytes. */
+static void cut_grid(const mca_coll_pipering_draft_t *draft, size_t bytes, size_t unit)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t block = bytes < unit ? 1 : bytes / unit;
+
+    if (block < plan->largest * plan->key.sizes.unit / unit) {
+        const size_t least = mca_coll_pipering_grid_largest(&plan->grid) / BLOCKS_MOST + 1;
+        mca_coll_pipering_grid_cut(&plan->grid, block < least ? least : block);
+    }
+}
+
+/* The grid, in bytes, for the model; an allreduce goes over it twice, and combines the first time. */
+static mca_coll_pipering_grid_problem_t problem_of(const mca_coll_pipering_draft_t *draft,
+                                                   bool again)
+{
+    const bool combines = mca_coll_pipering_draft_combines(draft) && !again;
+
+    return (mca_coll_pipering_grid_problem_t){.grid = &draft->plan->grid,
+                                              .copy = again ? 0 : draft->combine,
+                                              .combine = combines ? draft->combine : 0,
+                                              .cost = draft->cost,
+                                              .scratch = draft->problem.scratch};
+}
+
+/* Modelled seconds of the grid of the plan. */
+static double time_grid(const mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_grid_problem_t problem = problem_of(draft, false);
+    double time = mca_coll_pipering_grid_time(&problem);
+
+    if (spreads(draft)) {
+        problem = problem_of(draft, true);
+        time += mca_coll_pipering_grid_time(&problem);
+    }
+    return time;
+}
+
+/* Seconds that groups take at least, of shares that go whole or in any number of blocks. */
+static double least_of(const mca_coll_pipering_draft_t *draft, int groups, bool in_blocks)
+{
+    mca_coll_pipering_grid_problem_t problem = problem_of(draft, false);
+
+    mca_coll_pipering_grid_group(&draft->plan->grid, groups);
+    double time = mca_coll_pipering_grid_least(&problem, in_blocks);
+    if (spreads(draft)) {
+        problem = problem_of(draft, true);
+        time += mca_coll_pipering_grid_least(&problem, in_blocks);
+    }
+    return time;
+}
+
 /* A shape with its modelled time, whose grid becomes that of the plan, in bytes. */
 static shape_t timed(const mca_coll_pipering_draft_t *draft, int groups, size_t block)
 {
-    mca_coll_pipering_plan_t *plan = draft->plan;
     shape_t shape = {.groups = groups, .block = block};
-    const double combine = mca_coll_pipering_draft_combines(draft) ? draft->combine : 0;
-    mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
-                                                .copy = draft->combine,
-                                                .combine = combine,
-                                                .cost = draft->cost,
-                                                .scratch = draft->problem.scratch};
 
-    make_grid(draft, draft->sizes, &shape, 1);
-    shape.time = mca_coll_pipering_grid_time(&problem);
-    if (spreads(draft)) {
-        problem.copy = problem.combine = 0;
-        shape.time += mca_coll_pipering_grid_time(&problem);
-    }
+    regroup(draft, groups);
+    cut_grid(draft, block, 1);
+    shape.time = time_grid(draft);
     return shape;
+}
+
+/* Other shapes are not looked at if they cannot gain more than this: the model is no more exact. */
+#define GAIN 1.05
+
+/* Nor more blocks, if the number that is likely the best takes so many times as long as the best shape. */
+#define FAR 1.25
+
+/*
+ * Nodes as groups, the largest share in so many blocks: from the number on at which a block's costs
+ * and what waits for it are alike, up or down by factors of 2 until time rises, since it has one
+ * minimum.
+ */
+static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft, double rival)
+{
+    const size_t given = draft->plan->key.params.block_size, unit = draft->plan->key.sizes.unit;
+    const mca_coll_pipering_link_cost_t *net = &draft->cost.net;
+    const int nodes = draft->plan->by_node.nodes;
+    shape_t best = {.groups = nodes, .block = SIZE_MAX, .time = HUGE_VAL};
+
+    regroup(draft, nodes);
+    const size_t share = mca_coll_pipering_grid_largest(&draft->plan->grid) / unit;
+    const double phase = mca_coll_pipering_circulant_rounds(nodes);
+    const double middle = sqrt(phase * (double) (share * unit) * net->beta
+                               / (net->alpha + net->latency));
+    size_t start = 2;
+    while (2 * (double) start <= middle && 2 * start <= BLOCKS_MOST && 2 * start <= share) {
+        start *= 2;
+    }
+    for (int up = 1; 0 <= up; --up) {
+        size_t blocks = 1 == up ? start : start / 2;
+        while (2 <= blocks && blocks <= BLOCKS_MOST && blocks <= share) {
+            const shape_t shape = timed(draft, nodes,
+                                        0 < given ? given : (share + blocks - 1) / blocks * unit);
+            if (shape.time >= best.time) {
+                break;
+            }
+            best = shape;
+            if (shape.time > FAR * rival) {
+                return best;
+            }
+            blocks = 1 == up ? 2 * blocks : blocks / 2;
+        }
+    }
+    return best;
+}
+
+/* What the module below takes, where the rate of links is known and no algorithm is forced. */
+static double rival_time(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_times_t *below = &draft->plan->below;
+    const bool forced = MCA_COLL_PIPERING_AUTO != draft->plan->key.params.algorithm;
+
+    return forced || below->at[0] != below->at[1] ? HUGE_VAL : below->at[0];
+}
+
+/* Numbers of groups: p, and the nodes, halved again and again. */
+#define GROUPINGS 33
+
+/* Shapes whose shares go whole, with what they take at least, in the place of times. */
+static int list_groups(const mca_coll_pipering_draft_t *draft, shape_t list[GROUPINGS])
+{
+    const int ranks = draft->ranks, nodes = draft->plan->by_node.nodes;
+    int count = 1;
+
+    list[0] = (shape_t){.groups = ranks, .block = SIZE_MAX};
+    for (int groups = nodes < ranks ? nodes : nodes / 2; 0 < groups; groups /= 2) {
+        list[count++] = (shape_t){.groups = groups, .block = SIZE_MAX};
+    }
+    for (int i = 0; i < count; ++i) {
+        list[i].time = least_of(draft, list[i].groups, false);
+    }
+    return count;
 }
 
 /* Modelled times are alike. */
@@ -148,58 +272,44 @@ static int larger_of(int groups, int ranks)
     return groups > ranks / groups ? groups : ranks / groups;
 }
 
-/* Whether a shape is faster, or as fast and of more equal numbers. */
-static bool is_better(const shape_t *shape, const shape_t *best, int ranks)
-{
-    return shape->time < best->time * (1 - ALIKE)
-           || (shape->time < best->time * (1 + ALIKE)
-               && larger_of(shape->groups, ranks) < larger_of(best->groups, ranks));
-}
-
 /*
- * Nodes as groups, the largest share in 2, 4 .. blocks until more of them take longer. One phase costs
- * as much with any number of blocks, so time has one minimum.
+ * Ranks alone, or groups of 1, 2, 4 .. nodes, whose shares go whole; all nodes, in blocks. Those that may
+ * take least come first; of equal contributions all groups are alike by the model, and of these those of
+ * the most equal numbers: then the last rounds, which carry most, are among neighbours, and the first ones,
+ * which carry little, between groups.
  */
-static shape_t choose_blocks(const mca_coll_pipering_draft_t *draft)
-{
-    const size_t given = draft->plan->key.params.block_size, unit = draft->plan->key.sizes.unit;
-    shape_t best = {.groups = draft->plan->by_node.nodes, .block = SIZE_MAX, .time = HUGE_VAL};
-
-    make_grid(draft, draft->sizes, &best, 1);
-    const size_t share = mca_coll_pipering_grid_largest(&draft->plan->grid) / unit;
-    for (size_t blocks = 2; blocks <= BLOCKS_MOST && blocks <= share; blocks *= 2) {
-        const shape_t shape = timed(draft, best.groups,
-                                    0 < given ? given : (share + blocks - 1) / blocks * unit);
-        if (shape.time >= best.time) {
-            break;
-        }
-        best = shape;
-    }
-    return best;
-}
-
-/* Ranks alone, or groups of 1, 2, 4 .. nodes, whose shares go whole; all nodes, in blocks. */
 static shape_t choose_freely(const mca_coll_pipering_draft_t *draft)
 {
     const int ranks = draft->ranks, nodes = draft->plan->by_node.nodes;
-    shape_t best = timed(draft, ranks, SIZE_MAX);
+    const double rival = rival_time(draft);
+    shape_t list[GROUPINGS], best = {.groups = 0};
+    int count = list_groups(draft, list);
 
-    for (int groups = nodes < ranks ? nodes : nodes / 2; 0 < groups; groups /= 2) {
-        const shape_t shape = timed(draft, groups, SIZE_MAX);
-        best = is_better(&shape, &best, ranks) ? shape : best;
+    while (0 < count) {
+        int next = 0;
+        for (int i = 1; i < count; ++i) {
+            if (list[i].time < list[next].time * (1 - ALIKE)
+                || (list[i].time < list[next].time * (1 + ALIKE)
+                    && larger_of(list[i].groups, ranks) < larger_of(list[next].groups, ranks))) {
+                next = i;
+            }
+        }
+        if (0 < best.groups && list[next].time * GAIN >= fmin(rival, best.time)) {
+            break;
+        }
+        const shape_t shape = timed(draft, list[next].groups, SIZE_MAX);
+        best = 0 == best.groups || shape.time < best.time ? shape : best;
+        list[next] = list[--count];
     }
-    if (1 < nodes && !spreads(draft)) {
-        const shape_t blocks = choose_blocks(draft);
-        best = is_better(&blocks, &best, ranks) ? blocks : best;
+    if (1 < nodes && !spreads(draft)
+        && least_of(draft, nodes, true) * GAIN < fmin(rival, best.time)) {
+        const shape_t blocks = choose_blocks(draft, best.time);
+        best = blocks.time < best.time ? blocks : best;
     }
     return best;
 }
 
-/*
- * The fastest, what is chosen already, or what the user wants. Of equal contributions all groups are
- * alike by the model. Then the last rounds, which carry most, should be among neighbours, and the
- * first ones, which carry little, between groups.
- */
+/* The fastest, what is chosen already, or what the user wants. */
 static shape_t choose_shape(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_params_t *params = &draft->plan->key.params;
@@ -210,10 +320,7 @@ static shape_t choose_shape(const mca_coll_pipering_draft_t *draft)
         && 1 < draft->plan->by_node.nodes && MCA_COLL_PIPERING_AUTO != params->algorithm) {
         shape = (shape_t){.groups = draft->plan->by_node.nodes, .block = params->block_size};
     }
-    if (0 == shape.groups) {
-        return choose_freely(draft);
-    }
-    return timed(draft, shape.groups, shape.block);
+    return 0 == shape.groups ? choose_freely(draft) : timed(draft, shape.groups, shape.block);
 }
 
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
@@ -250,9 +357,11 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     order_nodes(draft, draft->nodes);
     plan->ring = plan->by_node;
     plan->pipes = 0;
+    make_grid(draft, draft->sizes, draft->nodes, 1);
     const shape_t shape = choose_shape(draft);
     plan->time = shape.time;
-    make_grid(draft, plan->bytes, &shape, plan->key.sizes.unit); /* cut between elements */
+    make_grid(draft, plan->bytes, shape.groups, plan->key.sizes.unit); /* cut between elements */
+    cut_grid(draft, shape.block, plan->key.sizes.unit);
     plan->rounds = (spreads(draft) ? 2 : 1)
                    * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;

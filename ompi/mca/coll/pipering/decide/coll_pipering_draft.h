@@ -36,7 +36,7 @@ typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_cost_t cost; /**< of it, at the rate of links that is looked at */
     size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
     int fixed_groups;              /**< likewise, of a gather in rounds */
-    double rival; /**< modelled seconds in rounds, where these are weighed by one rate; 0: not known */
+    const mca_coll_pipering_row_t *made; /**< the row whose plan the draft holds; NULL: none */
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
     size_t *sizes;                       /**< [p] bytes of contributions or of parts of a vector */
@@ -98,6 +98,7 @@ static inline void mca_coll_pipering_add_volume(mca_coll_pipering_volume_t *sum,
 /** A gather, or a reduce-scatter, along the ring (coll_pipering_decide_ring.c). */
 void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
+double mca_coll_pipering_least_ring(mca_coll_pipering_draft_t *draft, double enough);
 
 /** A call in log2 p rounds (coll_pipering_decide_rounds.c). */
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);

@@ -208,7 +208,9 @@ static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t
     }
     mca_coll_pipering_choose(&draft);
     plan->ring.leaf_of = plan->by_node.leaf_of = NULL; /* what they point at is the caller's */
-    mca_coll_pipering_plan_route(plan, facts);
+    if (MCA_COLL_PIPERING_TAKEN == plan->reason) {
+        mca_coll_pipering_plan_route(plan, facts);
+    }
     plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
                    && mca_coll_pipering_fifo_carries(key->params.ring_buffer_size,
                                                      plan->block_size * key->sizes.unit);

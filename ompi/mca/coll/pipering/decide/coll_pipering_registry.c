@@ -48,7 +48,8 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
 #define RING                                                                \
     .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
     .pipes = 1, .links = 2, .text = "pipelined ring",                       \
-    .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
+    .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring, \
+    .least = mca_coll_pipering_least_ring
 #define GATHER RING, .help = "pipelined ring, whatever the size"
 
 #define ROUNDS                                                              \

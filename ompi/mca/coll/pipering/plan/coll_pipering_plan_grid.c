@@ -120,24 +120,30 @@ void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *r
 {
     *grid = (grid_t){.ring = ring,
                      .before = before,
-                     .groups = groups,
                      .packed = packed,
-                     .blocks = 1,
-                     .block = SIZE_MAX,
+                     .in_order = true,
                      .segment = SIZE_MAX};
-    bool in_order = true;
 
     before[0] = 0;
     for (int x = 0; x < ring->size; ++x) {
         before[x + 1] = before[x] + bytes[ring->rank[x]];
-        in_order = in_order && x == ring->rank[x];
+        grid->in_order = grid->in_order && x == ring->rank[x];
     }
-    for (int group = 0; group < groups; ++group) {
+    mca_coll_pipering_grid_group(grid, groups);
+}
+
+void mca_coll_pipering_grid_group(grid_t *grid, int groups)
+{
+    grid->groups = groups;
+    grid->lanes = grid->members = 1;
+    for (int group = 0; group < groups && groups < grid->ring->size; ++group) {
         const int size = size_of(grid, group);
         grid->lanes = 0 == group || size < grid->lanes ? size : grid->lanes;
         grid->members = size > grid->members ? size : grid->members;
     }
-    grid->adjoin = in_order && 1 == grid->lanes && SIZE_MAX > packed;
+    grid->blocks = 1;
+    grid->block = SIZE_MAX;
+    grid->adjoin = grid->in_order && 1 == grid->lanes && SIZE_MAX > grid->packed;
 }
 
 /* ---- shares ---- */

@@ -31,6 +31,7 @@ typedef struct mca_coll_pipering_grid_t {
     int lanes;            /**< ranks of the smallest group */
     int members;          /**< ranks of the largest group */
     size_t packed;        /**< bytes above which a piece is a message of its own; SIZE_MAX: none is */
+    bool in_order;        /**< ranks are numbered as they stand in the ring */
     bool adjoin;          /**< slots hold whole contributions in the order of ranks, and no piece is
                                a message of its own */
     int blocks;           /**< of the largest share, between groups; 1: shares go whole */
@@ -104,6 +105,9 @@ void mca_coll_pipering_grid_make(mca_coll_pipering_grid_t *grid,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                                  size_t *before, int groups, size_t packed);
 
+/** Other groups of the same ranks, whose shares go whole. O(groups). */
+void mca_coll_pipering_grid_group(mca_coll_pipering_grid_t *grid, int groups);
+
 /** The largest share. O(groups). */
 size_t mca_coll_pipering_grid_largest(const mca_coll_pipering_grid_t *grid);
 
@@ -172,6 +176,13 @@ typedef struct mca_coll_pipering_grid_problem_t {
  * busiest node, a round inside nodes those of the busiest rank. O(p log p).
  */
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem);
+
+/**
+ * Seconds that it takes at least, if shares go whole, or (`in_blocks`) between groups in any number
+ * of blocks: equal to the modelled time if contributions are equal, and go whole. O(groups).
+ */
+double mca_coll_pipering_grid_least(const mca_coll_pipering_grid_problem_t *problem,
+                                    bool in_blocks);
 
 /* ---- of both files ---- */
 

@@ -489,3 +489,159 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     return mca_coll_pipering_crowded_time(&problem->cost, time,
                                           mca_coll_pipering_work_time(&problem->cost, &work), p);
 }
+
+/* ---- what it takes at least ---- */
+
+/* Whether no share is a message of its own if none is larger than this. */
+static bool is_packed(const grid_t *grid, double largest)
+{
+    return SIZE_MAX == grid->packed || grid->adjoin || largest <= (double) grid->packed;
+}
+
+/*
+ * Seconds of a round in which some rank sends so many bytes at least, none more than `most`, and its
+ * node, or a rank, as many as `busiest`.
+ */
+static double least_round(const mca_coll_pipering_grid_problem_t *problem, bool across, double bytes,
+                          double most, double busiest)
+{
+    const grid_t *grid = problem->grid;
+    const mca_coll_pipering_link_cost_t *link = across ? &problem->cost.net : &problem->cost.local;
+    const bool whole = is_packed(grid, most);
+    const double segment = (double) grid->segment, combining = problem->combine * bytes;
+    const bool asked = whole && 0 < link->eager && fmin(bytes, segment) > link->eager;
+    const double moving = mca_coll_pipering_burst_time(link, larger(1, bytes / segment),
+                                                       larger(bytes, busiest), asked);
+
+    return moving + combining - fmin(moving, combining) * (1 - 1 / larger(1, most / segment));
+}
+
+/* Ranks of a node that send to others at the same time. */
+static double ranks_together(const grid_t *grid)
+{
+    return grid->groups > grid->ring->nodes ? ranks_a_node(grid)
+                                            : fmin(grid->lanes, ranks_a_node(grid));
+}
+
+/* In blocks, whole nodes: what all others have comes once at least. */
+static double least_in_blocks(const mca_coll_pipering_grid_problem_t *problem, double total)
+{
+    const grid_t *grid = problem->grid;
+    const mca_coll_pipering_link_cost_t *link = &problem->cost.net;
+
+    return mca_coll_pipering_circulant_rounds(grid->groups) * (link->alpha + link->latency)
+           + ranks_together(grid) * total * (1 - 1.0 / grid->groups) * link->beta;
+}
+
+/*
+ * The largest share goes in each round between groups, and a rank sends as much as others on average.
+ * Rounds between ranks of a node are left out.
+ */
+static double least_along(const mca_coll_pipering_grid_problem_t *problem, double total,
+                          double largest)
+{
+    const grid_t *grid = problem->grid;
+    const int groups = grid->groups;
+    const double together = ranks_together(grid);
+    double time = 0;
+    int most_ranks = 1;
+
+    for (int node = 0; groups > grid->ring->nodes && node < grid->ring->nodes; ++node) {
+        const int ranks = grid->ring->first[node + 1] - grid->ring->first[node];
+        most_ranks = ranks > most_ranks ? ranks : most_ranks;
+    }
+    for (int distance = 1; distance < groups; distance *= 2) {
+        const double count = distance < groups - distance ? distance : groups - distance;
+        const double mean = total * count / groups, most = fmin(total, count * largest);
+        if (distance >= most_ranks) {
+            time += least_round(problem, true, larger(mean, largest), most, together * mean);
+        }
+    }
+    return time;
+}
+
+/*
+ * The rank with most of the group that has most keeps its share, or those of its node, and sends a
+ * message for each other share that it has, but for the two at its ends.
+ */
+static double least_evening(const mca_coll_pipering_grid_problem_t *problem, int group,
+                            double share)
+{
+    const grid_t *grid = problem->grid;
+    const mca_coll_pipering_ring_t *ring = grid->ring;
+    const bool across = grid->groups < ring->nodes;
+    double most = 0;
+
+    for (int x = mca_coll_pipering_grid_first(grid, group);
+         x < mca_coll_pipering_grid_first(grid, group + 1); ++x) {
+        const int ranks = across ? ring->first[ring->node[x] + 1] - ring->first[ring->node[x]] : 1;
+        most = larger(most, (double) (grid->before[x + 1] - grid->before[x]) - ranks * share);
+    }
+    return 0 < most ? mca_coll_pipering_burst_time(across ? &problem->cost.net
+                                                          : &problem->cost.local,
+                                                   larger(1, floor(most / larger(1, share))),
+                                                   most, false)
+                    : 0;
+}
+
+static double least_inside(const mca_coll_pipering_grid_problem_t *problem, double total)
+{
+    const grid_t *grid = problem->grid;
+    double time = 0;
+
+    for (int distance = 1; distance < grid->members; distance *= 2) {
+        const int others = grid->members - distance, count = distance < others ? distance : others;
+        const double bytes = (count < grid->lanes ? count : grid->lanes) * total;
+        const double across = count_across(grid, distance);
+        time += least_round(problem, 0 < across, bytes, bytes, larger(1, across) * bytes);
+    }
+    return time;
+}
+
+/*
+ * Seconds of the processors: each rank gets what the others have, and one message at least, or, where
+ * each group has something, one in each round.
+ */
+static double least_work(const mca_coll_pipering_grid_problem_t *problem, bool all)
+{
+    const grid_t *grid = problem->grid;
+    const mca_coll_pipering_cost_t *cost = &problem->cost;
+    const bool alone = grid->ring->size == grid->ring->nodes;
+    const double p = grid->ring->size, bytes = (p - 1) * (double) grid->before[grid->ring->size];
+    const double messages
+        = all ? (double) grid->groups * grid->lanes * mca_coll_pipering_circulant_rounds(grid->groups)
+              : p - 1;
+
+    return alone ? messages * cost->net.alpha + bytes * cost->net.copy
+                 : messages * fmin(cost->net.alpha, cost->local.alpha)
+                       + bytes * fmin(cost->net.copy, cost->local.beta);
+}
+
+double mca_coll_pipering_grid_least(const mca_coll_pipering_grid_problem_t *problem, bool in_blocks)
+{
+    const grid_t *grid = problem->grid;
+    const double total = (double) grid->before[grid->ring->size] / grid->lanes;
+    size_t largest = 0, least = SIZE_MAX;
+    int busiest = 0;
+
+    if (0 == total) {
+        return 0;
+    }
+    for (int group = 0; group < grid->groups; ++group) {
+        const size_t bytes = mca_coll_pipering_grid_bytes(grid, group);
+        busiest = bytes > largest ? group : busiest;
+        largest = bytes > largest ? bytes : largest;
+        least = bytes < least ? bytes : least;
+    }
+    const double share = (double) largest / grid->lanes;
+    double time = in_blocks ? least_in_blocks(problem, total) : least_along(problem, total, share);
+    if (!in_blocks && !grid->adjoin && is_packed(grid, share)) {
+        time += problem->copy * total * grid->lanes;
+    }
+    if (1 < grid->members) {
+        time += least_evening(problem, busiest, share) + least_inside(problem, total);
+    }
+    return mca_coll_pipering_crowded_time(&problem->cost, time,
+                                          least_work(problem, (size_t) grid->lanes <= least),
+                                          grid->ring->size);
+}

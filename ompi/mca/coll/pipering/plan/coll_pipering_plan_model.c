@@ -236,6 +236,50 @@ double mca_coll_pipering_time(const void *call, size_t block_size)
                                           work_of(problem, &members), ring->size);
 }
 
+/* Seconds in which a block passes the links between nodes, but for those of the first one. */
+static double hops_time(const mca_coll_pipering_problem_t *problem)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    const int links = (1 < ring->nodes ? ring->nodes : ring->size) - 1;
+
+    return links * link->latency + (links - 1) * link->alpha;
+}
+
+/*
+ * With blocks of up to so many bytes, the links between nodes carry what all members have but one, and
+ * what the largest has passes all others.
+ */
+static double least_with(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    const members_t members = find_members(problem, block_size);
+    double most = 0, least = HUGE_VAL;
+
+    for (int j = 0; j < members.count; ++j) {
+        most = mca_coll_pipering_larger(most, members.time[j]);
+        least = members.time[j] < least ? members.time[j] : least;
+    }
+    const bool inside = 1 < ring->nodes && ring->nodes < members.count;
+    const double carried = members.total_time - (inside ? most : least)
+                           + member_link(problem)->latency;
+    const double passed = most + hops_time(problem);
+    return mca_coll_pipering_crowded_time(&problem->cost, mca_coll_pipering_larger(carried, passed),
+                                          work_of(problem, &members), ring->size);
+}
+
+double mca_coll_pipering_least_time(const mca_coll_pipering_problem_t *problem, double enough)
+{
+    const double hops = hops_time(problem), eager = member_link(problem)->eager;
+
+    if (enough < hops) {
+        return hops;
+    }
+    const double any = least_with(problem, SIZE_MAX);
+
+    return 0 < eager ? fmin(any, least_with(problem, (size_t) eager)) : any;
+}
+
 static double equation2_denominator(double p, double z)
 {
     return 0 == z ? (p - 1) / 2 : (p - z) / 2 - 1 + ceil(z / (p - z));

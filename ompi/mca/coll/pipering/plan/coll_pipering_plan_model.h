@@ -49,6 +49,12 @@ size_t mca_coll_pipering_model_scratch(int p);
 /** Modelled seconds of the pipelined ring with blocks of at most B bytes. O(p). */
 double mca_coll_pipering_time(const void *problem, size_t block_size);
 
+/**
+ * Modelled seconds that it takes at least, whatever its blocks; if they are seen to be more than
+ * `enough`, fewer. O(p).
+ */
+double mca_coll_pipering_least_time(const mca_coll_pipering_problem_t *problem, double enough);
+
 /** Number of rounds of the ring of members, exact for the order of the ring. O(p). */
 uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
                                         size_t block_size);

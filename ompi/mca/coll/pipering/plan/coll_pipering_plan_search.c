@@ -28,7 +28,8 @@
  *     3. within an eighth of an octave of the best of these: sixteenths, and numbers of blocks
  *
  * Where handling and sending overlap, as on all machines that a file or adapters describe, times are
- * flat around the best, and in place of steps 2 and 3 half octaves and a few numbers of blocks do.
+ * flat around the best, and in place of steps 2 and 3 half octaves and a few numbers of blocks do, and a
+ * quarter of an octave around the best of these.
  *
  * Steps 2 and 3 are taken on either side of each eager bound, where the time jumps, if the best of
  * that side is not far off.
@@ -183,6 +184,7 @@ static void look_closer(choice_t *choice, const mca_coll_pipering_link_cost_t *l
     if (0 < near && link->overlap) {
         consider_steps(choice, near, halves, 1);
         consider_blocks(choice, near, halves[0], DIVISORS_FEW);
+        consider_steps(choice, best_between(choice, from, to), quarters, 1);
         return;
     }
     if (0 < near) {
