@@ -32,7 +32,7 @@ static inline long arena_bytes(const char *made_in)
     char prefix[512], link[512], path[1024];
     long bytes = 0;
 
-    const int length = snprintf(prefix, sizeof(prefix), "%s/pipering.", made_in);
+    const int length = snprintf(prefix, sizeof(prefix), "%s/#", made_in);
     while (NULL != directory && NULL != (entry = readdir(directory))) {
         snprintf(link, sizeof(link), "/proc/self/fd/%s", entry->d_name);
         const ssize_t found = readlink(link, path, sizeof(path) - 1);

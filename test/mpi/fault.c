@@ -11,11 +11,11 @@
 /**
  * @file
  * What can happen while a segment of shared memory is made, at will: a program that
- * is linked with this has posix_fallocate, open and unlink of its own, which hand on to
- * the system but for files of the components. With FAULT=reserve, attach (open what another
- * process has made) or unlink the process of rank VICTIM is killed as it comes to the first
- * such step; with REFUSE=1 the step fails instead, there every time. With FAULT=descriptors it gets
- * no more files from its first step of attaching on.
+ * is linked with this has posix_fallocate and open of its own, which hand on to the system but for
+ * files of the components, which have no name. With FAULT=reserve or attach (open what another
+ * process has made) the process of rank VICTIM is killed as it comes to the first such step, or to
+ * the first one behind SPARED others; with REFUSE=1 the step fails instead, from there on every time.
+ * With FAULT=descriptors it gets no more files from its first step of attaching on.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -32,18 +32,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static bool is_our_name(const char *path)
-{
-    return NULL != strstr(path, "/pipering.") || NULL != strstr(path, "/mleader.");
-}
-
 static bool leads_to_ours(const char *link)
 {
     char path[512];
     const ssize_t length = readlink(link, path, sizeof(path) - 1);
 
     path[0 > length ? 0 : length] = '\0';
-    return is_our_name(path);
+    return NULL != strstr(path, "/#");
 }
 
 static bool is_ours(int file)
@@ -67,10 +62,14 @@ static bool is_of_others(const char *path)
 static bool strikes(const char *step)
 {
     const char *fault = getenv("FAULT"), *victim = getenv("VICTIM");
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *spared = getenv("SPARED");
+    static int steps;
 
     if (NULL == fault || 0 != strcmp(fault, step) || NULL == victim || NULL == rank
         || 0 != strcmp(victim, rank)) {
+        return false;
+    }
+    if (NULL != spared && ++steps <= atoi(spared)) {
         return false;
     }
     if (NULL == getenv("REFUSE")) {
@@ -96,7 +95,7 @@ int open(const char *path, int flags, ...)
 {
     mode_t mode = 0;
 
-    if (0 != (flags & O_CREAT)) {
+    if (0 != (flags & O_CREAT) || O_TMPFILE == (flags & O_TMPFILE)) {
         va_list arguments;
 
         va_start(arguments, flags);
@@ -111,13 +110,4 @@ int open(const char *path, int flags, ...)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0});
     }
     return openat(AT_FDCWD, path, flags, mode);
-}
-
-int unlink(const char *path)
-{
-    if (is_our_name(path) && strikes("unlink")) {
-        errno = EACCES;
-        return -1;
-    }
-    return unlinkat(AT_FDCWD, path, 0);
 }

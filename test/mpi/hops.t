@@ -43,7 +43,6 @@ killed() {
 
 killed reserve 1
 killed attach 2
-killed unlink 0
 
 # ---- where there can be none ----
 

@@ -127,7 +127,6 @@ on_one "segments elsewhere" 4 60 "${there[@]}" "${two[@]}" "${fuzz[@]}" "$bin/fu
 is "segments elsewhere: nothing is left" "$(left)" ""
 killed reserve 0
 killed attach 2
-killed unlink 0
 
 # ---- where there can be none, and what cannot be understood ----
 
@@ -144,6 +143,8 @@ led 10
 without "no such directory" "No such file or directory" "${directory[@]}" "$work/none"
 without "no memory for the first rank" "No space left on device" "${there[@]}" \
     -x FAULT=reserve -x VICTIM=0 -x REFUSE=1
+without "no memory for a larger segment" "No space left on device" "${there[@]}" \
+    -x FAULT=reserve -x VICTIM=0 -x REFUSE=1 -x SPARED=1
 without "no memory for another rank" "Cannot allocate memory" "${there[@]}" \
     -x FAULT=attach -x VICTIM=2 -x REFUSE=1
 without "no descriptor for another rank" "Too many open files" "${there[@]}" \

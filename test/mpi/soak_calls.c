@@ -72,7 +72,7 @@ static void watch(void)
     sample[samples][ALLOCATED] = (usage_allocated() + usage_mapped()) / 1024;
     sample[samples][COMPONENTS] = allocator_held_bytes();
     sample[samples][FILES] = usage_entries("/proc/self/fd");
-    sample[samples][SEGMENTS] = usage_mappings("/pipering.") + usage_mappings(USAGE_SEGMENT);
+    sample[samples][SEGMENTS] = usage_mappings(USAGE_SEGMENT);
     samples++;
 }
 

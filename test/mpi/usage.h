@@ -31,8 +31,8 @@ long usage_mapped(void);
 /** Lines of /proc/self/maps that contain a text: mappings of files by their names, or all. */
 int usage_mappings(const char *text);
 
-/** Segments of shared memory of coll/mleader. */
-#define USAGE_SEGMENT "/mleader."
+/** Segments of shared memory: files of either component, which have no name. */
+#define USAGE_SEGMENT "/#"
 
 /**
  * Numbers that are free, the lowest ones: of a communicator, a type and an operation. One that is

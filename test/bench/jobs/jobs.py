@@ -21,7 +21,8 @@ AIMS = {("slow", "file"): ((0.55, 1.5), (0.50, 1.15), (0.48, 1.10), (0.47, 1.08)
         ("gbit", "file"): ((1.1, 1.8), (0.95, 1.2), (0.90, 1.15), (0.90, 1.12)),
         ("fast", "file"): FAST, ("fast", "none"): NO_FILE, ("small", "file"): FAST,
         ("small", "none"): NO_FILE, ("ppn", "file"): FAST,
-        ("ucx", "file"): FAST}
+        ("ucx", "file"): FAST,
+        ("leaders", "file"): ((1.2, 1.9), (1.2, 1.9), (1.00, 1.5), (0.85, 1.2))}
 
 
 def jobs_of(rows):
@@ -105,6 +106,43 @@ def setup(rows):
     at_most(f"first call less the next ones, ms; stock {stock:.2f}", own, 0.08)
 
 
+def typical(found, arm, row, size):
+    """Median seconds of a call behind the first one, of all jobs of an arm."""
+    return median(call for job in found[arm][row, size] for call in job[1:])
+
+
+def changing(rows):
+    """Calls with other counts each time, over calls with the same counts."""
+    found = jobs_of(rows)
+    for size in (65536, 1048576):
+        for row, same in (("turned", "zipf"), ("random", "random_same")):
+            stock, own = (typical(found, arm, row, size) / typical(found, arm, same, size)
+                          for arm in ("stock", "file"))
+            at_most(f"{row} over {same}, {size} bytes; stock {stock:.2f}", own, 1.08)
+
+
+def split(rows):
+    stock, own = (typical(jobs_of(rows), arm, "split", 16384) for arm in ("stock", "file"))
+    at_most(f"over stock's {1e3 * stock:.2f} ms", own / stock, 1.05)
+
+
+def over_stock(rows, aims):
+    """The least of all jobs of both, row by row."""
+    found = jobs_of(rows)
+    for row, size in found["stock"]:
+        stock, own = (min(min(job) for job in found[arm][row, size]) for arm in ("stock", "file"))
+        at_most(f"{row}, {size:.0f} bytes, over stock's {1e3 * stock:.1f} ms", own / stock,
+                aims.get(row, 1.0))
+
+
+def waits(rows):
+    over_stock(rows, {})
+
+
+def busy(rows):
+    over_stock(rows, {"regular": 1.0, "broadcast": 0.6, "zipf": 0.8})
+
+
 # A rank goes through these as often as it waits.
 POLLED = {"mca_coll_pipering_pipe_progress", "mca_coll_pipering_pipe_done",
           "mca_coll_pipering_deliver", "mca_common_colltools_task_progress",
@@ -133,4 +171,5 @@ def plans(rows):
                 row["instructions"] / 1e3, MOST_PLANNED[row["ranks"]] / 1e3)
 
 
-main({"plans": plans, "calls": calls, "setup": setup, "instructions": instructions})
+main({"calls": calls, "changing": changing, "split": split, "waits": waits, "busy": busy,
+      "setup": setup, "instructions": instructions, "plans": plans})

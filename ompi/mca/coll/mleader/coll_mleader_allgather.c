@@ -31,6 +31,9 @@
 /* The first blocking calls on a communicator go to the module below if the algorithm is auto. */
 #define FIRST_CALLS 2
 
+/* Bytes of a half of the first segment, at least; larger calls make larger ones. */
+#define LEAST_HALF ((size_t) 16384)
+
 typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } form_t;
 
 /* ---- the decision ---- */
@@ -111,14 +114,30 @@ static int drop_topology(mca_coll_mleader_module_t *module, int rc)
     return rc;
 }
 
+/* Bytes of a half of a segment in which so many bytes go at once, if there may be so many. */
+static size_t half_for(size_t bytes)
+{
+    const size_t most = mca_coll_mleader_segment_size() / 2;
+    size_t half_size = LEAST_HALF;
+
+    while (half_size < bytes && half_size < most) {
+        half_size *= 2;
+    }
+    return half_size < most ? half_size : most;
+}
+
 /*
  * Makes the topology if there is none, and judges it: if leaders serve no call in it, frees it and
  * keeps the reason. `joins`: makes the segments of blocking and nonblocking calls, once.
  */
 static int set_up(const mca_coll_mleader_params_t *params, mca_coll_mleader_module_t *module,
-                  ompi_communicator_t *comm, bool joins)
+                  const mca_coll_mleader_call_t *call, bool joins)
 {
-    int rc = NULL == module->topology ? mca_coll_mleader_topology_make(module, comm) : OMPI_SUCCESS;
+    ompi_communicator_t *comm = call->comm;
+    const size_t half_size = half_for(call->bytes * (size_t) ompi_comm_size(comm));
+    int rc = NULL == module->topology
+                 ? mca_coll_mleader_topology_make(params, module, comm, joins, half_size)
+                 : OMPI_SUCCESS;
 
     if (OMPI_SUCCESS == rc) {
         module->reason = mca_coll_mleader_judge_topology(params, module->topology);
@@ -128,8 +147,7 @@ static int set_up(const mca_coll_mleader_params_t *params, mca_coll_mleader_modu
     }
     mca_coll_mleader_topology_t *topology = module->topology;
     if (joins && !topology->joined) {
-        rc = mca_coll_mleader_shared_make(&topology->shared, module, comm,
-                                          mca_coll_mleader_segment_size() / 2);
+        rc = mca_coll_mleader_shared_make(&topology->shared, module, comm, half_size);
         if (OMPI_SUCCESS != rc) {
             return drop_topology(module, rc);
         }
@@ -195,12 +213,30 @@ call_of(const char *name, const void *sbuf, mca_common_colltools_count_t scount,
 
 /* ---- all forms ---- */
 
-/* Chooses the variant of a call that uses the segments of its communicator. */
-static void prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params)
+/*
+ * Chooses the variant of a call that uses the segments of its communicator. A blocking call that these
+ * cut makes larger ones.
+ */
+static int prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
+                   const mca_coll_mleader_module_t *module)
 {
-    call->memory = &call->topology->shared;
-    mca_coll_mleader_decide(call, params, call->memory->half_size);
+    mca_coll_mleader_shared_t *memory = &call->topology->shared;
+    const size_t most = mca_coll_mleader_segment_size() / 2;
+    int rc = OMPI_SUCCESS;
+
+    call->memory = memory;
+    mca_coll_mleader_decide(call, params, memory->half_size);
+    if (call->waits && call->slice_size < call->bytes && memory->there && !memory->refused
+        && memory->half_size < most && OMPI_SUCCESS == memory->error) {
+        mca_coll_mleader_decide(call, params, most);
+        const size_t wanted = half_for(mca_coll_mleader_half_wanted(call));
+        rc = wanted <= memory->half_size ? OMPI_SUCCESS
+                                         : mca_coll_mleader_shared_grow(memory, module, call->comm,
+                                                                        wanted);
+        mca_coll_mleader_decide(call, params, memory->half_size);
+    }
     mca_coll_mleader_report(call);
+    return rc;
 }
 
 /* Serves a call by leaders; the error is one of Open MPI. */
@@ -212,11 +248,14 @@ static int lead(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *
     if (PERSISTENT == form) {
         return mca_coll_mleader_request_make(call, params, module, request);
     }
-    prepare(call, params);
+    call->waits = BLOCKING == form;
+    const int rc = prepare(call, params, module);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
     if (NONBLOCKING == form) {
         return mca_coll_mleader_request_start(call, request);
     }
-    call->waits = true;
     call->room = &module->room;
     call->tag = MCA_COLL_BASE_TAG_ALLGATHER;
     return mca_coll_mleader_call_run(call);
@@ -247,7 +286,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
     }
     int rc = judge_time(&params, call, module, &reason);
     if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason && NONBLOCKING != form) {
-        rc = set_up(&params, module, call->comm, BLOCKING == form);
+        rc = set_up(&params, module, call, BLOCKING == form);
         reason = module->reason;
     }
     if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN != reason) {

@@ -65,7 +65,6 @@ static int mleader_close(void)
     mca_common_colltools_nodes_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);
-    component->directory.registered = false;
     opal_output_close(component->output);
     return OMPI_SUCCESS;
 }

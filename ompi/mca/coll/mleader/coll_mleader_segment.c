@@ -13,7 +13,8 @@
  *
  *     1. the first rank of a node makes its segment, and sends its description to the others
  *     2. the others attach the segment
- *     3. an MPI_Allgather of the module below shows all ranks whether every rank has its segment
+ *     3. an MPI_Allgather of the module below shows all ranks whether every rank has its segment; the
+ *        one that tells domains (coll_mleader_topology.c), if there is none of these yet
  *
  * Only if every rank has one are segments used.
  */
@@ -24,35 +25,35 @@
 
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
+#include "opal/runtime/opal_progress.h"
 
 /* The first rank of a node sends the others its segment's description, empty if there is none. */
 static int tell_segment(mca_common_colltools_segment_t *segment,
-                        const mca_coll_mleader_grouping_t *grouping, ompi_communicator_t *comm)
+                        const mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
 {
-    const mca_coll_mleader_groups_t *groups = &grouping->groups;
-    const int me = ompi_comm_rank(comm);
-    int first = -1, rc = OMPI_SUCCESS;
+    const int me = ompi_comm_rank(comm), first = topology->node_of[me];
+    int rc = OMPI_SUCCESS;
 
-    for (int r = 0; r < groups->ranks && OMPI_SUCCESS == rc; ++r) {
-        if (groups->node[groups->group[groups->position[r]]] != grouping->node) {
-            continue;
-        }
-        first = 0 > first ? r : first;
-        if (first == me && r != me) {
+    if (first != me) {
+        rc = MCA_PML_CALL(recv(segment, sizeof(*segment), MPI_BYTE, first,
+                               MCA_COLL_BASE_TAG_ALLGATHER, comm, MPI_STATUS_IGNORE));
+        segment->address = NULL;
+        return rc;
+    }
+    for (int r = me + 1; r < topology->ranks && OMPI_SUCCESS == rc; ++r) {
+        if (first == topology->node_of[r]) {
             rc = MCA_PML_CALL(send(segment, sizeof(*segment), MPI_BYTE, r,
                                    MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD, comm));
-        } else if (r == me && first != me) {
-            rc = MCA_PML_CALL(recv(segment, sizeof(*segment), MPI_BYTE, first,
-                                   MCA_COLL_BASE_TAG_ALLGATHER, comm, MPI_STATUS_IGNORE));
-            segment->address = NULL;
         }
     }
     return rc;
 }
 
+/* Counters of ranks, and, of each grouping, of as many lanes at most. */
 static size_t header_size(const mca_coll_mleader_topology_t *topology)
 {
-    return (size_t) (topology->most_here + topology->lanes) * MCA_COLL_MLEADER_LINE;
+    return (size_t) (1 + MCA_COLL_MLEADER_GROUPINGS) * (size_t) topology->most_here
+           * MCA_COLL_MLEADER_LINE;
 }
 
 /* Finds the counters and halves in the segment (mca_coll_mleader_shared_t). */
@@ -67,17 +68,17 @@ static void lay_segment(mca_coll_mleader_shared_t *shared,
     shared->half[1] = shared->half[0] + shared->half_size;
 }
 
-/* Sets shared->there to whether all ranks of all nodes have their segments. */
-static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_module_t *module,
-                 ompi_communicator_t *comm)
+/* Whether all ranks of all nodes have their segments. */
+static int agree(const mca_coll_mleader_shared_t *shared, const mca_coll_mleader_module_t *module,
+                 ompi_communicator_t *comm, bool *there)
 {
     const int mine = NULL != shared->segment.address, ranks = ompi_comm_size(comm);
     int *all = module->topology->answers;
     const int rc = module->below.coll_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
                                                 module->below.coll_allgather_module);
-    shared->there = OMPI_SUCCESS == rc;
+    *there = OMPI_SUCCESS == rc;
     for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
-        shared->there &= all[r];
+        *there &= all[r];
     }
     return rc;
 }
@@ -128,35 +129,75 @@ static void drop_segment(mca_coll_mleader_shared_t *shared)
     shared->held = 0;
 }
 
-int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
-                                 const mca_coll_mleader_module_t *module,
-                                 ompi_communicator_t *comm, size_t half_size)
+int mca_coll_mleader_shared_offer(mca_coll_mleader_shared_t *shared,
+                                  const mca_coll_mleader_topology_t *topology,
+                                  ompi_communicator_t *comm, size_t half_size)
 {
-    const mca_coll_mleader_topology_t *topology = module->topology;
     const size_t size = header_size(topology) + 2 * half_size;
     const bool mine = 0 == topology->index[ompi_comm_rank(comm)];
 
+    shared->half_size = half_size;
     if (0 == half_size) {
         return OMPI_SUCCESS;
     }
     const bool room = hold_part(shared, topology, size, mine);
-    int rc = tell_segment(&shared->segment, &topology->grouping[0], comm);
+    const int rc = tell_segment(&shared->segment, topology, comm);
     if (OMPI_SUCCESS == rc && !mine && room && '\0' != shared->segment.name[0]) {
         attach_segment(&shared->segment);
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = agree(shared, module, comm);
-    }
-    if (mine) {
+    return rc;
+}
+
+void mca_coll_mleader_shared_settle(mca_coll_mleader_shared_t *shared,
+                                    const mca_coll_mleader_topology_t *topology, int me, bool there)
+{
+    if (0 == topology->index[me]) {
         mca_common_colltools_segment_close(&shared->segment);
     }
+    shared->there = there && 0 < shared->half_size;
     if (shared->there) {
-        shared->half_size = half_size;
         lay_segment(shared, topology);
     } else {
+        shared->half_size = 0;
         drop_segment(shared);
     }
+}
+
+int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
+                                 const mca_coll_mleader_module_t *module,
+                                 ompi_communicator_t *comm, size_t half_size)
+{
+    bool there = false;
+    int rc = mca_coll_mleader_shared_offer(shared, module->topology, comm, half_size);
+
+    if (OMPI_SUCCESS == rc && 0 < half_size) {
+        rc = agree(shared, module, comm, &there);
+    }
+    mca_coll_mleader_shared_settle(shared, module->topology, ompi_comm_rank(comm), there);
     return rc;
+}
+
+/* Once all calls have ended on all ranks, which the MPI_Allgather shows, nobody uses the old segment. */
+int mca_coll_mleader_shared_grow(mca_coll_mleader_shared_t *shared,
+                                 const mca_coll_mleader_module_t *module,
+                                 ompi_communicator_t *comm, size_t half_size)
+{
+    mca_coll_mleader_shared_t larger = {.there = false};
+
+    while (!mca_coll_mleader_shared_is_turn(shared, shared->last)) {
+        opal_progress();
+    }
+    const int rc = mca_coll_mleader_shared_make(&larger, module, comm, half_size);
+    if (OMPI_SUCCESS != rc || !larger.there) {
+        shared->refused = true;
+        return rc;
+    }
+    drop_segment(shared);
+    shared->segment = larger.segment;
+    shared->held = larger.held;
+    shared->half_size = half_size;
+    lay_segment(shared, module->topology);
+    return OMPI_SUCCESS;
 }
 
 void mca_coll_mleader_shared_free(mca_coll_mleader_shared_t *shared)

@@ -81,7 +81,7 @@ static inline bool mca_coll_mleader_has_come(uint64_t counter, uint64_t value)
  * Calls take their slices in the same order on all ranks, and move them in this order, one call
  * after the other.
  *
- *     segment   | written [ranks of the node] | progress [lanes] | half 0 | half 1 |
+ *     segment   | written [ranks of a node] | progress [lanes] | half 0 | half 1 |
  */
 typedef struct mca_coll_mleader_shared_t {
     bool there;                           /**< all nodes have their segments */
@@ -91,6 +91,7 @@ typedef struct mca_coll_mleader_shared_t {
     mca_coll_mleader_counter_t *progress; /**< [topology->lanes] set by the leader in the lane */
     char *half[2];                        /**< slices use them in turns */
     size_t half_size;                     /**< bytes, equal on all nodes */
+    bool refused;                         /**< a larger segment could not be had */
     uint64_t taken; /**< number of the first slice of the next call */
     uint64_t last;  /**< number behind the slices of the last call that began */
     uint64_t moved; /**< number behind the slices of the last call that ended; atomic */
@@ -99,6 +100,7 @@ typedef struct mca_coll_mleader_shared_t {
 } mca_coll_mleader_shared_t;
 
 struct mca_coll_mleader_module_t;
+struct mca_coll_mleader_topology_t;
 
 /**
  * Makes a segment on each node, with two halves of `half_size` bytes; 0: makes none. `shared` is
@@ -107,6 +109,27 @@ struct mca_coll_mleader_module_t;
  * no error, and shared->there is false. On an error nothing is held.
  */
 int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
+                                 const struct mca_coll_mleader_module_t *module,
+                                 ompi_communicator_t *comm, size_t half_size);
+
+/**
+ * The same in two steps, for a caller that tells all ranks itself, between them, whether each of them
+ * has its segment: shared->segment.address is not NULL; `there`: all have. Of the topology ranks and
+ * nodes are known.
+ */
+int mca_coll_mleader_shared_offer(mca_coll_mleader_shared_t *shared,
+                                  const struct mca_coll_mleader_topology_t *topology,
+                                  ompi_communicator_t *comm, size_t half_size);
+void mca_coll_mleader_shared_settle(mca_coll_mleader_shared_t *shared,
+                                    const struct mca_coll_mleader_topology_t *topology, int me,
+                                    bool there);
+
+/**
+ * Replaces the segments by larger ones, when all calls that have begun have ended. All ranks must call
+ * this in the same blocking MPI call. If a rank cannot have its segment, all keep those that there are:
+ * no error, and shared->refused.
+ */
+int mca_coll_mleader_shared_grow(mca_coll_mleader_shared_t *shared,
                                  const struct mca_coll_mleader_module_t *module,
                                  ompi_communicator_t *comm, size_t half_size);
 

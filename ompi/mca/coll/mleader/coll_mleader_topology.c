@@ -18,9 +18,10 @@
  *
  * Cards of processes (common_colltools_card.h) tell nodes, architectures and variables. What a rank
  * shares with others of its node, only that node knows: one MPI_Allgather of the module below brings
- * this to all ranks, which compute the same groups.
+ * this to all ranks, which compute the same groups; and whether a rank has its segment, if calls are to
+ * have some.
  *
- * Cost: p records of 8 bytes for p ranks, once for a communicator. Limits: a communicator whose ranks
+ * Cost: p records of 12 bytes for p ranks, once for a communicator that leaders may serve. Limits: a communicator whose ranks
  * differ in architecture or variables has no leaders.
  */
 
@@ -39,6 +40,7 @@ typedef mca_common_colltools_facts_t facts_t;
 
 typedef struct record_t {
     int32_t domain; /* lowest rank that shares this rank's domain, as groups are made */
+    int32_t there;  /* the rank has its segment */
     uint32_t mark;  /* a rank that leaves the call to the module below sends data of its user */
 } record_t;
 
@@ -74,13 +76,16 @@ static int lowest_in_domain(ompi_communicator_t *comm, mca_coll_mleader_domain_t
 }
 
 /*
- * Gathers the records of all ranks into domain_of [ranks]; records [ranks] is scratch. Ranks say which
- * one has sent none.
+ * Gathers the records of all ranks into domain_of [ranks], and whether all have their segments; records
+ * [ranks] is scratch. Ranks say which one has sent none.
  */
 static int find_domains(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
-                        mca_coll_mleader_domain_t domain, record_t *records, int *domain_of)
+                        mca_coll_mleader_domain_t domain, record_t *records, int *domain_of,
+                        bool *there)
 {
-    const record_t mine = {.domain = lowest_in_domain(comm, domain), .mark = MARK};
+    const record_t mine = {.domain = lowest_in_domain(comm, domain),
+                           .there = NULL != module->topology->shared.segment.address,
+                           .mark = MARK};
     const int ranks = ompi_comm_size(comm);
 
     /* the module below takes a shorter message without a word */
@@ -88,12 +93,14 @@ static int find_domains(mca_coll_mleader_module_t *module, ompi_communicator_t *
     const int rc = module->below.coll_allgather(&mine, sizeof(mine), MPI_BYTE, records,
                                                 sizeof(mine), MPI_BYTE, comm,
                                                 module->below.coll_allgather_module);
+    *there = true;
     for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
         if (MARK != records[r].mark) {
             mca_common_colltools_show_help("help-coll-mleader.txt", "record", comm->c_name, r);
             return MPI_ERR_OTHER;
         }
         domain_of[r] = records[r].domain;
+        *there &= records[r].there;
     }
     return rc;
 }
@@ -101,9 +108,9 @@ static int find_domains(mca_coll_mleader_module_t *module, ompi_communicator_t *
 /* ---- groups ---- */
 
 /* Numbers the ranks of each node, and finds the node with the most ranks for each processor. */
-static void count_ranks(mca_coll_mleader_topology_t *topology, const facts_t *const *of,
-                        const int *node_of, int me)
+static void count_ranks(mca_coll_mleader_topology_t *topology, const facts_t *const *of, int me)
 {
+    const int *node_of = topology->node_of;
     int *count = topology->answers;
 
     topology->crowd = topology->processors = 1;
@@ -112,6 +119,7 @@ static void count_ranks(mca_coll_mleader_topology_t *topology, const facts_t *co
         const int here = ++count[node_of[r]];
         const uint64_t its = of[node_of[r]]->processors / MCA_COMMON_COLLTOOLS_PROCESSOR;
         const int processors = 0 < its ? (int) its : 1;
+        topology->nodes += r == node_of[r];
         topology->index[r] = here - 1;
         topology->most_here = here > topology->most_here ? here : topology->most_here;
         if ((long) here * topology->processors > (long) topology->crowd * processors) {
@@ -163,7 +171,6 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     find_place(grouping, me);
     grouping->counter = topology->lanes;
     topology->lanes += groups->lanes;
-    topology->nodes = groups->nodes;
 
     const size_t lanes = (size_t) groups->lanes * (size_t) (groups->nodes + 1);
     grouping->lane_first = malloc(lanes * sizeof(int));
@@ -193,7 +200,7 @@ static int add_groupings(mca_coll_mleader_topology_t *topology, mca_coll_mleader
 
 static mca_coll_mleader_topology_t *new_topology(int ranks)
 {
-    const size_t arrays = 3 * ((size_t) ranks + 1) * sizeof(int);
+    const size_t arrays = 4 * ((size_t) ranks + 1) * sizeof(int);
     const size_t groups = mca_coll_mleader_groups_size(ranks);
     mca_coll_mleader_topology_t *topology = calloc(1, sizeof(*topology));
     int *memory = malloc(arrays + MCA_COLL_MLEADER_GROUPINGS * groups);
@@ -207,6 +214,7 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
     topology->index = memory;
     topology->identity = memory + ranks + 1;
     topology->answers = memory + 2 * (ranks + 1);
+    topology->node_of = memory + 3 * (ranks + 1);
     topology->ranks = ranks;
     for (int i = 0; i <= ranks; ++i) {
         topology->identity[i] = i;
@@ -254,48 +262,73 @@ static mca_coll_mleader_reason_t compare(const facts_t *const *of, ompi_communic
                     : MCA_COLL_MLEADER_TAKEN;
 }
 
-/* Finds nodes and groups, where all ranks are alike. */
-static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
-                       const facts_t **of, record_t *records, int *scratch)
+/* Finds the nodes, if all ranks are alike. */
+static int find_nodes(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
+{
+    const facts_t **of = malloc((size_t) topology->ranks * sizeof(*of));
+    int rc = NULL == of ? OMPI_ERR_OUT_OF_RESOURCE
+                        : mca_common_colltools_nodes_find(comm, "mleader", of);
+
+    if (OMPI_SUCCESS == rc) {
+        topology->unlike = compare(of, comm);
+    } else if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
+        rc = OMPI_ERROR;
+    }
+    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == topology->unlike) {
+        mca_common_colltools_nodes_fill(comm, topology->node_of, NULL);
+        count_ranks(topology, of, ompi_comm_rank(comm));
+    }
+    free(of);
+    return rc;
+}
+
+/* Finds the groups; `joins`: with segments, of halves of so many bytes. */
+static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *comm, bool joins,
+                       size_t half_size)
 {
     mca_coll_mleader_topology_t *topology = module->topology;
     mca_coll_mleader_domain_t domain = MCA_COLL_MLEADER_SOCKET;
     const int ranks = topology->ranks, me = ompi_comm_rank(comm);
-    int *node_of = scratch, *domain_of = node_of + ranks, *list_of = domain_of + ranks;
+    record_t *records = malloc((size_t) ranks * (sizeof(record_t) + 2 * sizeof(int)));
+    int *domain_of = (int *) (records + ranks), *list_of = domain_of + ranks;
     mca_coll_mleader_layout_t layout = {.ranks = ranks,
-                                        .node_of = node_of,
+                                        .node_of = topology->node_of,
                                         .domain_of = domain_of,
                                         .list_of = list_of};
-    int rc = mca_common_colltools_nodes_find(comm, "mleader", of);
+    bool there;
 
-    if (OMPI_SUCCESS != rc) {
-        return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : OMPI_ERROR;
+    if (NULL == records) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    topology->unlike = compare(of, comm);
-    if (MCA_COLL_MLEADER_TAKEN != topology->unlike) {
-        return OMPI_SUCCESS;
-    }
-    mca_common_colltools_nodes_fill(comm, node_of, NULL);
+    int rc = joins ? mca_coll_mleader_shared_offer(&topology->shared, topology, comm, half_size)
+                   : OMPI_SUCCESS;
     read_groups(comm, &layout, list_of, &domain);
-    rc = find_domains(module, comm, domain, records, domain_of);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    if (OMPI_SUCCESS == rc) {
+        rc = find_domains(module, comm, domain, records, domain_of, &there);
     }
-    count_ranks(topology, of, node_of, me);
-    return add_groupings(topology, &layout, domain, me);
+    if (OMPI_SUCCESS == rc) {
+        rc = add_groupings(topology, &layout, domain, me);
+    }
+    if (joins) {
+        mca_coll_mleader_shared_settle(&topology->shared, topology, me, OMPI_SUCCESS == rc && there);
+        topology->joined = true;
+    }
+    free(records);
+    return rc;
 }
 
-int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+int mca_coll_mleader_topology_make(const mca_coll_mleader_params_t *params,
+                                   mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
+                                   bool joins, size_t half_size)
 {
-    const size_t ranks = (size_t) ompi_comm_size(comm);
-    const facts_t **of = malloc(ranks * (sizeof(*of) + sizeof(record_t) + 3 * sizeof(int)));
-    record_t *records = (record_t *) (of + ranks);
+    module->topology = new_topology(ompi_comm_size(comm));
+    int rc = NULL == module->topology ? OMPI_ERR_OUT_OF_RESOURCE
+                                      : find_nodes(module->topology, comm);
 
-    module->topology = new_topology((int) ranks);
-    const int rc = NULL != of && NULL != module->topology
-                       ? find_groups(module, comm, of, records, (int *) (records + ranks))
-                       : OMPI_ERR_OUT_OF_RESOURCE;
-    free(of);
+    if (OMPI_SUCCESS == rc
+        && MCA_COLL_MLEADER_TAKEN == mca_coll_mleader_judge_topology(params, module->topology)) {
+        rc = find_groups(module, comm, joins, half_size);
+    }
     if (OMPI_SUCCESS != rc) {
         mca_coll_mleader_topology_free(module->topology);
         module->topology = NULL;

@@ -15,6 +15,7 @@
 #ifndef MCA_COLL_MLEADER_TOPOLOGY_H
 #define MCA_COLL_MLEADER_TOPOLOGY_H
 
+#include "coll_mleader_params.h"
 #include "coll_mleader_plan.h"
 #include "coll_mleader_segment.h"
 
@@ -40,6 +41,7 @@ typedef struct mca_coll_mleader_topology_t {
     int ranks, nodes;
     int lanes;       /**< of all groupings together */
     int *identity;   /**< [ranks + 1] 0, 1, 2, ... */
+    int *node_of;    /**< [ranks] the lowest rank of the node of each */
     int *index;      /**< [ranks] number of a rank on its node */
     int *answers;    /**< [ranks] scratch, so that nobody lacks memory where all have to answer */
     mca_coll_mleader_reason_t unlike; /**< TAKEN, or how ranks differ; then nothing else is there */
@@ -57,11 +59,14 @@ typedef struct mca_coll_mleader_topology_t {
 struct mca_coll_mleader_module_t;
 
 /**
- * Makes module->topology by a small MPI_Allgather of the module below, without segments. All ranks
- * of the communicator must call this in the same MPI call. On an error module->topology is NULL.
+ * Makes module->topology, and judges it (mca_coll_mleader_judge_topology): if leaders are to serve no
+ * call in it, it has nodes alone. Else it has groups, found by a small MPI_Allgather of the module below;
+ * `joins`: and segments of blocking and nonblocking calls, with halves of so many bytes. All ranks of the
+ * communicator must call this in the same MPI call. On an error module->topology is NULL.
  */
-int mca_coll_mleader_topology_make(struct mca_coll_mleader_module_t *module,
-                                   ompi_communicator_t *comm);
+int mca_coll_mleader_topology_make(const mca_coll_mleader_params_t *params,
+                                   struct mca_coll_mleader_module_t *module,
+                                   ompi_communicator_t *comm, bool joins, size_t half_size);
 
 /** Frees a topology and its shared memory; NULL: nothing. */
 void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology);

@@ -61,10 +61,6 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM false
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 0
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix.h"
-#    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path)              \
-        ((void) (NULL == opal_pmix.register_cleanup                  \
-                     ? OMPI_ERR_NOT_SUPPORTED                        \
-                     : opal_pmix.register_cleanup((path), false, false, false)))
 #else
 #    include "opal/mca/threads/mutex.h"
 #    include "opal/mca/threads/thread_usage.h"
@@ -75,8 +71,6 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM (1 == opal_process_info.num_apps)
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
-#    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path) \
-        ((void) opal_pmix_register_cleanup((path), false, false, false))
 #endif
 
 /*

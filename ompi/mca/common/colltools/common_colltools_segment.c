@@ -13,10 +13,10 @@
  * through the process that has made them (/proc/PID/fd). So no file is left behind however a job
  * ends, even if all its processes are killed.
  *
- * A file has a name only until the process has opened it. This name, one for each process, is
- * registered with the runtime, which removes the file if the process is killed in between. Memory
- * is reserved when a segment is made, or before a part of it is used: then a full file system is
- * an error of the reservation, and not a signal when a page is touched.
+ * Where a file system makes no files without a name, a file has one until the process has opened it;
+ * only if the process is killed in between, the file is left. Memory is reserved when a segment is made,
+ * or before a part of it is used: then a full file system is an error of the reservation, and not a
+ * signal when a page is touched.
  *
  * Other users of the memory, Open MPI's own transport among them, do not reserve it. So most of
  * the free memory is left to them: the processes of a node together hold a part of it, each an
@@ -34,7 +34,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
@@ -154,13 +153,12 @@ static int create_file(mca_common_colltools_directory_t *directory)
     char name[4096];
     int file = -1, error = 0;
 
+#ifdef O_TMPFILE
+    file = open(directory->base, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+#endif
     (void) snprintf(name, sizeof(name), "%s/%s.%s.%u.%x.%u", directory->base, directory->owner,
                     opal_process_info.nodename, (unsigned) geteuid(),
                     (unsigned) OPAL_PROC_MY_NAME.jobid, (unsigned) OPAL_PROC_MY_NAME.vpid);
-    if (!directory->registered) {
-        MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(name);
-        directory->registered = true;
-    }
     for (int attempt = 0; attempt < 2 && 0 > file; ++attempt) {
         file = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
         error = errno;

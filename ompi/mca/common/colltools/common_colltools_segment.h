@@ -33,8 +33,6 @@ typedef struct mca_common_colltools_directory_t {
                             0: a part of the free memory */
     size_t held;   /**< bytes that count as held by this process */
     bool reported; /**< a failure has been reported to the user */
-    bool registered; /**< the runtime removes what this process may leave; to be false in the next
-                          session */
 } mca_common_colltools_directory_t;
 
 /** A segment; this structure may be sent to other processes of the node. */

@@ -121,7 +121,6 @@ static int pipering_close(void)
     OBJ_DESTRUCT(&component->spare);
     mca_common_colltools_tasks_close();
     mca_coll_pipering_arena_close();
-    component->directory.registered = false;
     mca_common_colltools_nodes_close();
     OBJ_DESTRUCT(&component->process.lock);
     mca_coll_pipering_mesh_forget(&component->process);
