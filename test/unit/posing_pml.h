@@ -62,6 +62,8 @@ typedef struct opal_process_name_t {
 typedef int mca_base_component_t;
 typedef int mca_base_var_enum_value_t;
 
+#define OBJ_CONSTRUCT(object, name) memset(object, 0, sizeof(*(object)))
+#define OBJ_DESTRUCT(object) memset(object, 0, sizeof(*(object)))
 #define OPAL_THREAD_LOCK(mutex) ((void) (mutex))
 #define OPAL_THREAD_UNLOCK(mutex) ((void) (mutex))
 #define opal_using_threads() false

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_adapters.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "posing_pml.h"
@@ -42,6 +43,8 @@ static rank_t ranks[MOST];
 static int compared, missed; /* reports about variables, and about ranks without the component */
 static int found;            /* what comes of looking for cards */
 static bool rdma;            /* adapters that move bytes by themselves are used */
+static bool wired;           /* there is a mesh */
+static int freed;            /* what was known of communicators, with its plans */
 
 /* ---- what is posed ---- */
 
@@ -69,13 +72,29 @@ int mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context,
                                 mca_coll_pipering_ways_t **ways)
 {
     (void) context;
-    *ways = NULL;
+    *ways = wired ? tap_memory(1) : NULL;
     return OMPI_SUCCESS;
 }
 
 void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways)
 {
-    (void) ways;
+    free(ways);
+}
+
+void mca_coll_pipering_plans_drop(mca_coll_pipering_known_t *known)
+{
+    freed += NULL == known->plan[0];
+}
+
+/* Two ranks a node; a leaf switch for each. */
+void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of, int *leaf_of)
+{
+    for (int r = 0; r < comm->size; r++) {
+        node_of[r] = r / 2 * 2;
+        if (NULL != leaf_of) {
+            leaf_of[r] = node_of[r];
+        }
+    }
 }
 
 /* Ranks of one kind share what is kept of them. */
@@ -163,7 +182,8 @@ static bool set_up(ompi_communicator_t *comm)
 static void close_ranks(ompi_communicator_t *comm)
 {
     for (int r = 0; r < comm->size; r++) {
-        mca_coll_pipering_known_free(ranks[r].context.known);
+        mca_coll_pipering_known_release(ranks[r].context.known);
+        mca_coll_pipering_setup_close(&ranks[r].process);
     }
     (void) posing_close(comm);
 }
@@ -253,7 +273,7 @@ static void test_links(void)
                     "rank %d of %d: %g to %g", r, p, known->machine.value[1],
                     known->machine.value[2]);
             tap_try(&rest,
-                    below == known->below && p == known->nodes.count && far == known->far
+                    below == known->below && p == known->nodes.count && far == (NULL != known->leaf_of)
                         && 3 == known->nodes.load,
                     "rank %d of %d: below %d", r, p, (int) known->below);
         }
@@ -363,10 +383,63 @@ static void test_unlike(void)
     tally_ok(&errors, 2000, "what cannot be read is an error of the call");
 }
 
+/* ---- what communicators share ---- */
+
+/* A communicator of this process, which is rank `me` of it. */
+static mca_coll_pipering_known_t *known_of(ompi_communicator_t *comm, int me,
+                                           mca_coll_pipering_below_t below)
+{
+    mca_coll_pipering_context_t context = {
+        .comm = &comm[me], .process = &ranks[0].process, .below = below};
+
+    return OMPI_SUCCESS == mca_coll_pipering_set_up(&context) ? context.known : NULL;
+}
+
+static void test_shared(void)
+{
+    ompi_communicator_t *comm = posing_open(6, 1);
+    const mca_coll_pipering_below_t han = MCA_COLL_PIPERING_BELOW_HAN;
+
+    open_ranks(comm);
+    mca_coll_pipering_known_t *first = known_of(comm, 1, han), *again = known_of(comm, 1, han);
+    ok(NULL != first && first == again, "what is known serves another communicator of the same ranks");
+    freed = 0;
+    mca_coll_pipering_known_release(first);
+    mca_coll_pipering_known_release(again);
+    again = known_of(comm, 1, han);
+    ok(1 == freed && first == again, "and one behind them, whose own goes");
+    freed = 0;
+
+    mca_coll_pipering_known_t *rank = known_of(comm, 2, han);
+    mca_coll_pipering_known_t *below = known_of(comm, 1, MCA_COLL_PIPERING_BELOW_TUNED);
+    ok(first != rank && first != below, "not another rank, nor where other modules are below");
+    wired = true;
+    mca_coll_pipering_known_t *mesh = known_of(comm, 1, han), *other = known_of(comm, 1, han);
+    wired = false;
+    ok(mesh != first && mesh != other, "a mesh is each communicator's own");
+    mca_coll_pipering_known_release(rank);
+    mca_coll_pipering_known_release(below);
+    mca_coll_pipering_known_release(mesh);
+    mca_coll_pipering_known_release(other);
+    ok(2 == freed, "which goes with it");
+
+    freed = 0;
+    for (int i = 0; i < MCA_COLL_PIPERING_KEPT; i++) {
+        mca_coll_pipering_known_release(known_of(comm, 3, (mca_coll_pipering_below_t) i));
+    }
+    ok(2 == freed, "the oldest are no longer kept, but for what a communicator uses");
+    mca_coll_pipering_known_release(first);
+    ok(3 == freed, "that goes with the last of these");
+    mca_coll_pipering_setup_close(&ranks[0].process);
+    ok(3 + MCA_COLL_PIPERING_KEPT == freed, "the process lets go of what it keeps");
+    (void) posing_close(comm);
+}
+
 int main(void)
 {
     tap_start();
     alarm(300);
+    test_shared();
     write_files();
     test_links();
     test_files();

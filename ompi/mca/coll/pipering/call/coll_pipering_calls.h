@@ -22,6 +22,7 @@
 #include "coll_pipering.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "coll_pipering_request.h"
 
 BEGIN_C_DECLS
@@ -39,8 +40,10 @@ static inline bool mca_coll_pipering_is_small(const mca_coll_pipering_context_t 
                                               mca_coll_pipering_collective_t collective,
                                               size_t total)
 {
-    return MCA_COLL_PIPERING_SMALL > total && 0 < total
-           && 0 != (context->small[collective] >> mca_coll_pipering_small_class(total) & 1)
+    const mca_coll_pipering_known_t *known = __atomic_load_n(&context->known, __ATOMIC_ACQUIRE);
+
+    return MCA_COLL_PIPERING_SMALL > total && 0 < total && NULL != known
+           && 0 != (known->small[collective] >> mca_coll_pipering_small_class(total) & 1)
            && MCA_COLL_PIPERING_AUTO == mca_coll_pipering_algorithm_of(collective);
 }
 

@@ -122,6 +122,7 @@ static int pipering_close(void)
     mca_common_colltools_tasks_close();
     mca_coll_pipering_arena_close();
     mca_common_colltools_nodes_close();
+    mca_coll_pipering_setup_close(&component->process);
     OBJ_DESTRUCT(&component->process.lock);
     mca_coll_pipering_mesh_forget(&component->process);
     opal_output_close(component->process.output);

@@ -142,11 +142,11 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
     mca_coll_base_comm_coll_t *below = &((mca_coll_pipering_module_t *) base)->below;
 
     (void) comm;
-    /* nothing is below the spare one */
-    if (&mca_coll_pipering.spare != (mca_coll_pipering_module_t *) base) {
+    /* nothing is below the spare one, or any more */
+    if (NULL != below->coll_allgather) {
         MCA_COLL_PIPERING_FUNCTIONS(RESTORE)
+        drop_below(below);
     }
-    drop_below(below);
     return OMPI_SUCCESS;
 }
 
@@ -176,11 +176,11 @@ static void module_destruct(mca_coll_pipering_module_t *module)
 {
     drop_below(&module->below);
     mca_coll_pipering_addends_free(module->addends);
-    mca_coll_pipering_plans_drop(&module->context);
+    mca_coll_pipering_last_drop(&module->context);
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();
     }
-    mca_coll_pipering_known_free(module->context.known);
+    mca_coll_pipering_known_release(module->context.known);
     free(module->permutation);
     OBJ_DESTRUCT(&module->context.lock);
 }

@@ -41,6 +41,12 @@ typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t algorithm_used, block_size_used, predicted_rounds, predicted_time;
 } mca_coll_pipering_counters_t;
 
+/**
+ * Communicators of which what is known is kept, with their plans, for others of the same processes on
+ * the same ranks: programs and libraries make these again and again.
+ */
+#define MCA_COLL_PIPERING_KEPT 4
+
 /** What the communicators of a process share. */
 typedef struct mca_coll_pipering_process_t {
     int verbose; /**< 0: silent; 1: rank 0 writes a line about each call; 2: every rank */
@@ -55,6 +61,8 @@ typedef struct mca_coll_pipering_process_t {
                                                                           is on the card */
     opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_wiring_t *wiring; /**< what is declared, NULL: not read yet */
+    struct mca_coll_pipering_known_t *kept[MCA_COLL_PIPERING_KEPT]; /**< of communicators, maybe freed */
+    int oldest; /**< of these, which is replaced next */
 } mca_coll_pipering_process_t;
 
 /** On the last call of a communicator that has come to this component; tools read it. */
@@ -64,14 +72,12 @@ typedef struct mca_coll_pipering_verdict_t {
     const char *algorithm;             /**< that serves it; a state of coll_pipering_verdict */
 } mca_coll_pipering_verdict_t;
 
-/** Calls whose plan is kept on a communicator. */
-#define MCA_COLL_PIPERING_PLANS 8
-
 /** What is known of a communicator. */
 typedef struct mca_coll_pipering_context_t {
     ompi_communicator_t *comm;
     mca_coll_pipering_process_t *process;
-    struct mca_coll_pipering_known_t *known; /**< NULL before the first call that wants it */
+    struct mca_coll_pipering_known_t *known; /**< NULL before the first call that wants it; shared
+                                                  with other communicators */
     mca_coll_pipering_below_t below; /**< the modules below, as far as this rank knows */
     opal_atomic_int64_t in_rounds; /**< calls in rounds that have begun */
     enum {
@@ -81,14 +87,9 @@ typedef struct mca_coll_pipering_context_t {
     } jobs;      /**< that the ranks are of */
     bool apart;  /**< not all ranks are on one node; known once jobs are */
     bool joined; /**< calls have used ring buffers */
-    uint16_t small[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: the module below serves calls about
-                                                        2^i bytes and more, below 2^(i + 1) */
     mca_coll_pipering_verdict_t verdict;
     opal_mutex_t lock; /**< of what follows */
-    uint16_t judged[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: it is known whether it does */
-    struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
-    int oldest; /**< plan that is replaced next */
-    struct mca_coll_pipering_plan_t *last; /**< of them, used last by a call with counts, or NULL */
+    struct mca_coll_pipering_plan_t *last; /**< used last by a call with counts, held; or NULL */
     ptrdiff_t last_count; /**< the first of these counts, -1: there is none; a hint, read without
                                the lock */
 } mca_coll_pipering_context_t;

@@ -12,8 +12,8 @@
  * Decide: the plans of the calls of a communicator.
  *
  * All that goes in is equal on all ranks: sizes in bytes, root, whether the operation
- * commutes, nodes, costs, variables. A plan is kept on the communicator for calls of
- * the same sizes, so that a program that repeats itself plans once.
+ * commutes, nodes, costs, variables. A plan is kept, with what is known of the communicator, for calls
+ * of the same sizes, so that a program that repeats itself plans once, on new communicators too.
  */
 
 #include "coll_pipering_decide.h"
@@ -47,31 +47,21 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
            && 0 == memcmp(&a->params, &b->params, sizeof(a->params));
 }
 
-/* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */
+/* Plans that are kept together are no more bytes than this, but for one. */
 #define PLANS_BYTES ((size_t) 1024 * 1024)
 
 /*
- * What plans of calls like `key` rest on, with nodes in memory that the caller frees; NULL there:
- * no memory. Where results depend on the order of combining, this does not depend on switches.
+ * What plans of calls like `key` rest on. Where results depend on the order of combining, this does not
+ * depend on switches.
  */
-static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
-                                           const mca_coll_pipering_key_t *key, int **node_of)
+static mca_coll_pipering_facts_t facts_for(const mca_coll_pipering_known_t *known,
+                                           const mca_coll_pipering_key_t *key)
 {
-    const int p = ompi_comm_size(context->comm);
-    const mca_coll_pipering_known_t *known = context->known;
-    const bool wound = NULL == known->ways || mca_coll_pipering_ways_wind(known->ways);
-    const bool far = known->far && !key->order_matters;
-
-    *node_of = wound ? malloc((far ? 2 : 1) * (size_t) p * sizeof(int)) : NULL;
-    int *leaf_of = NULL == *node_of || !far ? NULL : *node_of + p;
-    if (NULL != *node_of) {
-        mca_common_colltools_nodes_fill(context->comm, *node_of, leaf_of);
-    }
-    return (mca_coll_pipering_facts_t){.ranks = p,
+    return (mca_coll_pipering_facts_t){.ranks = known->ranks,
                                        .nodes = known->nodes.count,
-                                       .me = ompi_comm_rank(context->comm),
-                                       .node_of = *node_of,
-                                       .leaf_of = leaf_of,
+                                       .me = known->me,
+                                       .node_of = known->node_of,
+                                       .leaf_of = key->order_matters ? NULL : known->leaf_of,
                                        .ppn = known->nodes.ppn,
                                        .load = known->nodes.load,
                                        .below = known->below,
@@ -79,33 +69,35 @@ static mca_coll_pipering_facts_t facts_for(mca_coll_pipering_context_t *context,
                                        .ways = known->ways};
 }
 
-static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
+/* False: no memory for the cycles of its mesh. */
+static bool is_wound(const mca_coll_pipering_known_t *known)
+{
+    return NULL == known->ways || mca_coll_pipering_ways_wind(known->ways);
+}
+
+static int make_plan(const mca_coll_pipering_known_t *known, const mca_coll_pipering_key_t *key,
                      mca_coll_pipering_plan_t **made)
 {
-    int *node_of;
-    const mca_coll_pipering_facts_t facts = facts_for(context, key, &node_of);
+    const mca_coll_pipering_facts_t facts = facts_for(known, key);
 
-    *made = NULL == node_of ? NULL : mca_coll_pipering_plan_new(key, &facts);
-    free(node_of);
+    *made = is_wound(known) ? mca_coll_pipering_plan_new(key, &facts) : NULL;
     return NULL == *made ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 /* Judges a class of small calls. False: no memory. */
-static bool judge_class(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
+static bool judge_class(mca_coll_pipering_known_t *known, const mca_coll_pipering_key_t *key,
                         int class)
 {
+    const mca_coll_pipering_facts_t facts = facts_for(known, key);
     bool memory;
-    int *node_of;
-    const mca_coll_pipering_facts_t facts = facts_for(context, key, &node_of);
 
-    if (NULL == node_of) {
+    if (!is_wound(known)) {
         return false;
     }
     const bool below = mca_coll_pipering_small_is_below(key, &facts, class, &memory);
-    free(node_of);
     if (memory) {
-        context->judged[key->collective] |= (uint16_t) (1 << class);
-        context->small[key->collective] |= (uint16_t) (below << class);
+        known->judged[key->collective] |= (uint16_t) (1 << class);
+        known->small[key->collective] |= (uint16_t) (below << class);
     }
     return memory;
 }
@@ -113,6 +105,7 @@ static bool judge_class(mca_coll_pipering_context_t *context, const mca_coll_pip
 int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
                                   const mca_coll_pipering_key_t *key, size_t total, bool *below)
 {
+    mca_coll_pipering_known_t *known = context->known;
     const int class = mca_coll_pipering_small_class(total);
     bool memory = true;
 
@@ -120,60 +113,47 @@ int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
     if (key->order_matters) { /* what is known of its class is of others */
         return OMPI_SUCCESS;
     }
-    OPAL_THREAD_LOCK(&context->lock);
-    if (0 == (context->judged[key->collective] >> class & 1)) {
-        memory = judge_class(context, key, class);
+    OPAL_THREAD_LOCK(&known->lock);
+    if (0 == (known->judged[key->collective] >> class & 1)) {
+        memory = judge_class(known, key, class);
     }
-    *below = 0 != (context->small[key->collective] >> class & 1);
-    OPAL_THREAD_UNLOCK(&context->lock);
+    *below = 0 != (known->small[key->collective] >> class & 1);
+    OPAL_THREAD_UNLOCK(&known->lock);
     return memory ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /* ---- plans that are kept ---- */
 
-static void set_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan,
-                     ptrdiff_t count)
-{
-    context->last = plan;
-    __atomic_store_n(&context->last_count, count, __ATOMIC_RELAXED);
-}
-
 /* Nobody finds a plan any more. */
-static void forget(mca_coll_pipering_context_t *context, int place)
+static void forget(mca_coll_pipering_known_t *known, int place)
 {
-    mca_coll_pipering_plan_t **plan = &context->plan[place];
-
-    if (NULL == *plan) {
-        return;
+    if (NULL != known->plan[place]) {
+        mca_coll_pipering_plan_release(known->plan[place]);
+        known->plan[place] = NULL;
     }
-    if (context->last == *plan) {
-        set_last(context, NULL, -1);
-    }
-    mca_coll_pipering_plan_release(*plan);
-    *plan = NULL;
 }
 
 /* The oldest plans go until there is room for so many bytes more. */
-static void make_room(mca_coll_pipering_context_t *context, size_t size)
+static void make_room(mca_coll_pipering_known_t *known, size_t size)
 {
     size_t held = size;
 
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        held += NULL == context->plan[i] ? 0 : context->plan[i]->size;
+        held += NULL == known->plan[i] ? 0 : known->plan[i]->size;
     }
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS && PLANS_BYTES < held; ++i) {
-        const int place = (context->oldest + i) % MCA_COLL_PIPERING_PLANS;
-        held -= NULL == context->plan[place] ? 0 : context->plan[place]->size;
-        forget(context, place);
+        const int place = (known->oldest + i) % MCA_COLL_PIPERING_PLANS;
+        held -= NULL == known->plan[place] ? 0 : known->plan[place]->size;
+        forget(known, place);
     }
 }
 
-static mca_coll_pipering_plan_t *find_plan(mca_coll_pipering_context_t *context,
+static mca_coll_pipering_plan_t *find_plan(const mca_coll_pipering_known_t *known,
                                            const mca_coll_pipering_key_t *key,
                                            const mca_coll_pipering_plan_t *recalled)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        mca_coll_pipering_plan_t *plan = context->plan[i];
+        mca_coll_pipering_plan_t *plan = known->plan[i];
         if (NULL != plan && is_alike(&plan->key, key)
             && (plan == recalled || same_counts(&plan->key.sizes, &key->sizes))) {
             return plan;
@@ -211,28 +191,37 @@ static void report_plan(const mca_coll_pipering_context_t *context,
 }
 
 /* Makes a plan and keeps it in place of the oldest. */
-static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
+static int add_plan(const mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
                     mca_coll_pipering_plan_t **plan)
 {
-    const int rc = make_plan(context, key, plan);
+    mca_coll_pipering_known_t *known = context->known;
+    const int rc = make_plan(known, key, plan);
 
     if (OMPI_SUCCESS == rc) {
         mca_common_colltools_count(&context->process->counters.plans, 1);
         report_plan(context, *plan);
-        make_room(context, (*plan)->size);
-        forget(context, context->oldest);
-        context->plan[context->oldest] = *plan;
-        context->oldest = (context->oldest + 1) % MCA_COLL_PIPERING_PLANS;
+        make_room(known, (*plan)->size);
+        forget(known, known->oldest);
+        known->plan[known->oldest] = *plan;
+        known->oldest = (known->oldest + 1) % MCA_COLL_PIPERING_PLANS;
     }
     return rc;
 }
 
-static void note_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan)
+/* Holds the plan that a communicator used last; NULL: none. */
+static void set_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan)
 {
-    const mca_common_colltools_array_t counts = plan->key.sizes.counts;
+    mca_coll_pipering_plan_t *before = context->last;
 
-    if (NULL != counts.at) {
-        set_last(context, plan, mca_common_colltools_entry(counts, 0));
+    if (NULL != plan) {
+        mca_coll_pipering_plan_retain(plan);
+    }
+    context->last = plan;
+    __atomic_store_n(&context->last_count,
+                     NULL == plan ? -1 : mca_common_colltools_entry(plan->key.sizes.counts, 0),
+                     __ATOMIC_RELAXED);
+    if (NULL != before) {
+        mca_coll_pipering_plan_release(before);
     }
 }
 
@@ -258,24 +247,34 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
                                const mca_coll_pipering_key_t *key,
                                mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
 {
+    mca_coll_pipering_known_t *known = context->known;
     int rc = OMPI_SUCCESS;
 
-    OPAL_THREAD_LOCK(&context->lock);
-    *plan = find_plan(context, key, recalled);
+    OPAL_THREAD_LOCK(&known->lock);
+    *plan = find_plan(known, key, recalled);
     if (NULL == *plan) {
         rc = add_plan(context, key, plan);
     }
     if (OMPI_SUCCESS == rc) {
-        note_last(context, *plan);
         mca_coll_pipering_plan_retain(*plan);
     }
-    OPAL_THREAD_UNLOCK(&context->lock);
+    OPAL_THREAD_UNLOCK(&known->lock);
+    if (OMPI_SUCCESS == rc && NULL != key->sizes.counts.at && *plan != context->last) {
+        OPAL_THREAD_LOCK(&context->lock);
+        set_last(context, *plan);
+        OPAL_THREAD_UNLOCK(&context->lock);
+    }
     return rc;
 }
 
-void mca_coll_pipering_plans_drop(mca_coll_pipering_context_t *context)
+void mca_coll_pipering_last_drop(mca_coll_pipering_context_t *context)
+{
+    set_last(context, NULL);
+}
+
+void mca_coll_pipering_plans_drop(mca_coll_pipering_known_t *known)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        forget(context, i);
+        forget(known, i);
     }
 }

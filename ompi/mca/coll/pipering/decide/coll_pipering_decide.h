@@ -39,8 +39,9 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
                                mca_coll_pipering_plan_t *recalled,
                                mca_coll_pipering_plan_t **plan);
 
-/** Lets go of all plans that are kept. */
-void mca_coll_pipering_plans_drop(mca_coll_pipering_context_t *context);
+/** Lets go of all plans that are kept; and of the one that a communicator used last. */
+void mca_coll_pipering_plans_drop(struct mca_coll_pipering_known_t *known);
+void mca_coll_pipering_last_drop(mca_coll_pipering_context_t *context);
 
 /**
  * Whether a small call, of `total` bytes, is left to the module below, on a communicator that is set

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "coll_pipering_adapters.h"
+#include "coll_pipering_decide.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_switches.h"
 #include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
@@ -269,7 +270,12 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_known_t 
         return OMPI_SUCCESS;
     }
     known->nodes = mca_common_colltools_nodes_count(context->comm);
-    known->far = found.leaf;
+    known->node_of = malloc((found.leaf ? 2 : 1) * (size_t) known->ranks * sizeof(int));
+    if (NULL == known->node_of) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    known->leaf_of = found.leaf ? known->node_of + known->ranks : NULL;
+    mca_common_colltools_nodes_fill(context->comm, known->node_of, known->leaf_of);
     known->below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below;
     set_machine(context, known, &found, 0 < of[0]->machine);
     if (found.mesh) {
@@ -280,19 +286,76 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_known_t 
     return rc;
 }
 
-static int make(mca_coll_pipering_context_t *context)
+static bool same_ranks(const int *a, const int *b, int ranks)
+{
+    return NULL == a || NULL == b ? a == b : 0 == memcmp(a, b, (size_t) ranks * sizeof(int));
+}
+
+/* Plans of both are the same. */
+static bool is_alike(const mca_coll_pipering_known_t *a, const mca_coll_pipering_known_t *b)
+{
+    return a->ranks == b->ranks && a->me == b->me && a->below == b->below
+           && a->nodes.count == b->nodes.count && a->nodes.ppn == b->nodes.ppn
+           && a->nodes.load == b->nodes.load
+           && 0 == memcmp(&a->machine, &b->machine, sizeof(a->machine))
+           && same_ranks(a->node_of, b->node_of, a->ranks)
+           && same_ranks(a->leaf_of, b->leaf_of, a->ranks);
+}
+
+/* What is kept already of other communicators, in place of the same; else it is kept. */
+static mca_coll_pipering_known_t *keep(mca_coll_pipering_process_t *process,
+                                       mca_coll_pipering_known_t *known)
+{
+    mca_coll_pipering_known_t *same = NULL, *other = NULL;
+
+    if (MCA_COLL_PIPERING_TAKEN != known->reason || NULL != known->ways) {
+        return known;
+    }
+    OPAL_THREAD_LOCK(&process->lock);
+    for (int i = 0; i < MCA_COLL_PIPERING_KEPT && NULL == same; ++i) {
+        same = NULL != process->kept[i] && is_alike(process->kept[i], known) ? process->kept[i]
+                                                                              : NULL;
+    }
+    if (NULL != same) {
+        (void) __atomic_add_fetch(&same->users, 1, __ATOMIC_RELAXED);
+        other = known;
+    } else {
+        other = process->kept[process->oldest];
+        process->kept[process->oldest] = same = known;
+        process->oldest = (process->oldest + 1) % MCA_COLL_PIPERING_KEPT;
+        ++known->users;
+    }
+    OPAL_THREAD_UNLOCK(&process->lock);
+    mca_coll_pipering_known_release(other);
+    return same;
+}
+
+static mca_coll_pipering_known_t *known_new(ompi_communicator_t *comm)
 {
     mca_coll_pipering_known_t *known = calloc(1, sizeof(*known));
+
+    if (NULL != known) {
+        known->users = 1;
+        known->ranks = ompi_comm_size(comm);
+        known->me = ompi_comm_rank(comm);
+        OBJ_CONSTRUCT(&known->lock, opal_mutex_t);
+    }
+    return known;
+}
+
+static int make(mca_coll_pipering_context_t *context)
+{
+    mca_coll_pipering_known_t *known = known_new(context->comm);
     const facts_t **of = malloc((size_t) ompi_comm_size(context->comm) * sizeof(*of));
     const int rc = NULL == known || NULL == of ? OMPI_ERR_OUT_OF_RESOURCE
                                                : fill(context, known, of);
 
     free(of);
     if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_known_free(known);
+        mca_coll_pipering_known_release(known);
     } else {
         /* pairs with the acquire below: threads that see it see all of it */
-        __atomic_store_n(&context->known, known, __ATOMIC_RELEASE);
+        __atomic_store_n(&context->known, keep(context->process, known), __ATOMIC_RELEASE);
     }
     return rc;
 }
@@ -312,10 +375,21 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
     return rc;
 }
 
-void mca_coll_pipering_known_free(mca_coll_pipering_known_t *known)
+void mca_coll_pipering_known_release(mca_coll_pipering_known_t *known)
 {
-    if (NULL != known) {
+    if (NULL != known && 0 == __atomic_sub_fetch(&known->users, 1, __ATOMIC_ACQ_REL)) {
+        mca_coll_pipering_plans_drop(known);
         mca_coll_pipering_ways_free(known->ways);
+        OBJ_DESTRUCT(&known->lock);
+        free(known->node_of);
         free(known);
+    }
+}
+
+void mca_coll_pipering_setup_close(mca_coll_pipering_process_t *process)
+{
+    for (int i = 0; i < MCA_COLL_PIPERING_KEPT; ++i) {
+        mca_coll_pipering_known_release(process->kept[i]);
+        process->kept[i] = NULL;
     }
 }

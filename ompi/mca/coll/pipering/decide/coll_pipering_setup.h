@@ -32,15 +32,33 @@ BEGIN_C_DECLS
 #    define MCA_COLL_PIPERING_SITE_MACHINE ""
 #endif
 
-/** What all ranks of a communicator know alike. */
+struct mca_coll_pipering_plan_t;
+
+/** Calls whose plan is kept. */
+#define MCA_COLL_PIPERING_PLANS 8
+
+/**
+ * What all ranks of a communicator know alike, and the plans of its calls. Communicators of which as much
+ * is known, on the same ranks, share it.
+ */
 typedef struct mca_coll_pipering_known_t {
+    int users; /**< communicators, and the process while it is kept; the last one frees it */
     mca_coll_pipering_reason_t reason; /**< TAKEN, or why no call can be served: ranks differ; then
                                             the rest is not there */
     mca_common_colltools_nodes_t nodes;
-    bool far; /**< ranks are on different leaf switches */
+    int ranks, me;
+    int *node_of; /**< [ranks] the lowest rank on the node of each */
+    int *leaf_of; /**< [ranks] the lowest rank on its leaf switch; NULL: all are on one */
     mca_coll_pipering_machine_t machine; /**< by a file, or by adapters */
     mca_coll_pipering_below_t below;     /**< the modules below */
-    mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL */
+    mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL. It is
+                                         not shared then */
+    uint16_t small[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: the module below serves calls about
+                                                        2^i bytes and more, below 2^(i + 1) */
+    opal_mutex_t lock; /**< of what follows */
+    uint16_t judged[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: it is known whether it does */
+    struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
+    int oldest; /**< plan that is replaced next */
 } mca_coll_pipering_known_t;
 
 /**
@@ -56,8 +74,11 @@ void mca_coll_pipering_setup_open(mca_coll_pipering_process_t *process,
  */
 int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context);
 
-/** Frees what is known of a communicator (NULL: nothing). */
-void mca_coll_pipering_known_free(mca_coll_pipering_known_t *known);
+/** Lets go of what is known of a communicator (NULL: nothing). */
+void mca_coll_pipering_known_release(mca_coll_pipering_known_t *known);
+
+/** Once a process, when no communicator is left. */
+void mca_coll_pipering_setup_close(mca_coll_pipering_process_t *process);
 
 END_C_DECLS
 
