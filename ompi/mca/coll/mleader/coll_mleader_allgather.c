@@ -227,7 +227,7 @@ static int prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
     call->memory = memory;
     mca_coll_mleader_decide(call, params, memory->half_size);
     if (call->waits && call->slice_size < call->bytes && memory->there && !memory->refused
-        && memory->half_size < most && OMPI_SUCCESS == memory->error) {
+        && memory->half_size < most) {
         mca_coll_mleader_decide(call, params, most);
         const size_t wanted = half_for(mca_coll_mleader_half_wanted(call));
         rc = wanted <= memory->half_size ? OMPI_SUCCESS

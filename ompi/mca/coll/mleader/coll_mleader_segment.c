@@ -177,7 +177,10 @@ int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
     return rc;
 }
 
-/* Once all calls have ended on all ranks, which the MPI_Allgather shows, nobody uses the old segment. */
+/*
+ * Once all calls have ended on all ranks, which the MPI_Allgather shows, nobody uses the old segment, but
+ * for a message of a call that failed: then it stays mapped.
+ */
 int mca_coll_mleader_shared_grow(mca_coll_mleader_shared_t *shared,
                                  const mca_coll_mleader_module_t *module,
                                  ompi_communicator_t *comm, size_t half_size)
@@ -192,7 +195,9 @@ int mca_coll_mleader_shared_grow(mca_coll_mleader_shared_t *shared,
         shared->refused = true;
         return rc;
     }
-    drop_segment(shared);
+    if (!shared->pending) {
+        drop_segment(shared);
+    }
     shared->segment = larger.segment;
     shared->held = larger.held;
     shared->half_size = half_size;

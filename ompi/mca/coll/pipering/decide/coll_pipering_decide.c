@@ -259,9 +259,11 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
         mca_coll_pipering_plan_retain(*plan);
     }
     OPAL_THREAD_UNLOCK(&known->lock);
-    if (OMPI_SUCCESS == rc && NULL != key->sizes.counts.at && *plan != context->last) {
+    if (OMPI_SUCCESS == rc && NULL != key->sizes.counts.at) {
         OPAL_THREAD_LOCK(&context->lock);
-        set_last(context, *plan);
+        if (*plan != context->last) {
+            set_last(context, *plan);
+        }
         OPAL_THREAD_UNLOCK(&context->lock);
     }
     return rc;
