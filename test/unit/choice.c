@@ -13,8 +13,8 @@
  * The choice, on random machines, whose links may be slower than they seem, and for random calls of
  * all collectives: what is weighed is what forced algorithms take, at both ends of the range; the
  * row of the least share of the module below's time is chosen, and taken where that is less by a
- * margin at both ends; it is made as it was weighed. Where the rate is known that is the fastest row, or nearly.
- * No rank decides otherwise.
+ * margin at both ends; it is made as it was weighed. Where the rate is known that is the fastest row,
+ * or nearly. No rank decides otherwise.
  */
 
 #include <math.h>

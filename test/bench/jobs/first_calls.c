@@ -77,7 +77,8 @@ static void refuse(const char *word)
 {
     if (0 == world.rank) {
         fprintf(stderr, "first_calls: \"%s\": expected CALLS (1 to %d), then words ROW:BYTES[:WORK],"
-                        " with a multiple of 8 bytes, seconds from 0 to 10, and one of the rows:", word, CALLS_MOST);
+                        " with a multiple of 8 bytes, seconds from 0 to 10, and one of the rows:",
+                word, CALLS_MOST);
         for (size_t i = 0; i < ROWS; ++i) {
             fprintf(stderr, " %s", rows[i].name);
         }

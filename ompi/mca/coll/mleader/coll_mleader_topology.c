@@ -21,8 +21,8 @@
  * this to all ranks, which compute the same groups; and whether a rank has its segment, if calls are to
  * have some.
  *
- * Cost: p records of 12 bytes for p ranks, once for a communicator that leaders may serve. Limits: a communicator whose ranks
- * differ in architecture or variables has no leaders.
+ * Cost: p records of 12 bytes for p ranks, once for a communicator that leaders may serve. Limits: a
+ * communicator whose ranks differ in architecture or variables has no leaders.
  */
 
 #include "coll_mleader.h"
