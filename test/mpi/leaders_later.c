@@ -164,11 +164,41 @@ static void try_first(void)
     report("a persistent request on a new communicator");
 }
 
+static int amount;
+
+static int amount_of(int rank)
+{
+    (void) rank;
+    return amount;
+}
+
+/** Blocking calls make larger segments while nonblocking ones, of many slices, are under way. */
+static void try_growth(void)
+{
+    enum { CALLS = 8 };
+    static const int sizes[CALLS] = {16, 9000, 4000, 30000, 9000, 60000, 20000, 60000};
+    MPI_Comm comm = new_comm(2 << 20);
+    call_t *call[CALLS];
+
+    leading_use(leading_variant(0));
+    for (int n = 0; n < CALLS; n++) {
+        amount = sizes[n];
+        call[n] = exchange_simple(comm, key++, true, layout_unit(0, 0), amount_of);
+        TAP_MPI(call_start(call[n], 0 == n % 2 ? BLOCKING : NONBLOCKING));
+    }
+    for (int n = 0; n < CALLS; n++) {
+        end(call[n]);
+    }
+    MPI_Comm_free(&comm);
+    report("segments that grow while calls are under way");
+}
+
 int main(int argc, char **argv)
 {
     leading_begin(&argc, &argv, MPI_THREAD_SINGLE);
     try_new();
     try_starts();
     try_first();
+    try_growth();
     return leading_end();
 }
