@@ -15,7 +15,8 @@
  * files of the components, which have no name. With FAULT=reserve or attach (open what another
  * process has made) the process of rank VICTIM is killed as it comes to the first such step, or to
  * the first one behind SPARED others; with REFUSE=1 the step fails instead, from there on every time.
- * With FAULT=descriptors it gets no more files from its first step of attaching on.
+ * FAULT=unnamed, with REFUSE=1, is a file system that makes no files without a name. With
+ * FAULT=descriptors the process gets no more files from its first step of attaching on.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -101,6 +102,10 @@ int open(const char *path, int flags, ...)
         va_start(arguments, flags);
         mode = va_arg(arguments, mode_t);
         va_end(arguments);
+    }
+    if (O_TMPFILE == (flags & O_TMPFILE) && strikes("unnamed")) {
+        errno = EOPNOTSUPP;
+        return -1;
     }
     if (is_of_others(path) && strikes("attach")) {
         errno = ENOMEM;

@@ -125,6 +125,9 @@ killed() {
 led 3
 on_one "segments elsewhere" 4 60 "${there[@]}" "${two[@]}" "${fuzz[@]}" "$bin/fuzz"
 is "segments elsewhere: nothing is left" "$(left)" ""
+on_one "segments with names at first" 4 60 "${there[@]}" "${two[@]}" "${fuzz[@]}" \
+    -x FAULT=unnamed -x VICTIM=0 -x REFUSE=1 "$bin/fuzz"
+is "segments with names at first: nothing is left" "$(left)" ""
 killed reserve 0
 killed attach 2
 

@@ -228,12 +228,13 @@ static int prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
     mca_coll_mleader_decide(call, params, memory->half_size);
     if (call->waits && call->slice_size < call->bytes && memory->there && !memory->refused
         && memory->half_size < most) {
-        mca_coll_mleader_decide(call, params, most);
-        const size_t wanted = half_for(mca_coll_mleader_half_wanted(call));
-        rc = wanted <= memory->half_size ? OMPI_SUCCESS
-                                         : mca_coll_mleader_shared_grow(memory, module, call->comm,
-                                                                        wanted);
-        mca_coll_mleader_decide(call, params, memory->half_size);
+        mca_coll_mleader_call_t uncut = *call;
+        mca_coll_mleader_decide(&uncut, params, most);
+        const size_t wanted = half_for(mca_coll_mleader_half_wanted(&uncut));
+        if (memory->half_size < wanted) {
+            rc = mca_coll_mleader_shared_grow(memory, module, call->comm, wanted);
+            mca_coll_mleader_decide(call, params, memory->half_size);
+        }
     }
     mca_coll_mleader_report(call);
     return rc;

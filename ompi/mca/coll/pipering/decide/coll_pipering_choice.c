@@ -191,7 +191,7 @@ static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
 
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    draft->plan->row = draft->made = row;
+    draft->plan->row = row;
     row->plan(draft);
 }
 
@@ -270,10 +270,10 @@ static bool is_behind(const mca_coll_pipering_times_t *least,
 static bool is_hopeless(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row,
                         const range_t *range)
 {
-    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_times_t least;
 
-    if (NULL == row->least || NULL == draft->made) {
+    if (NULL == row->least || NULL == plan->row) {
         return false;
     }
     for (int end = 0; end < 2; ++end) {
@@ -282,7 +282,7 @@ static bool is_hopeless(mca_coll_pipering_draft_t *draft, const mca_coll_piperin
                             ? row->least(draft, plan->weighed[0].time.at[end])
                             : least.at[0];
     }
-    draft->made = mca_coll_pipering_in_rounds(draft->made) ? draft->made : NULL;
+    plan->row = mca_coll_pipering_in_rounds(plan->row) ? plan->row : NULL;
     bool behind = is_behind(&least, &plan->below);
     for (int i = 0; i < plan->weighed_count; ++i) {
         behind = behind || is_behind(&least, &plan->weighed[i].time);
@@ -311,7 +311,7 @@ static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range
     weigh_rows(draft, range, false);
     const mca_coll_pipering_weighed_t *best = find_best(plan);
     look_at_middle(draft, range);
-    if (draft->made != best->row) {
+    if (plan->row != best->row) {
         draft->fixed_block = best->block;
         draft->fixed_groups = best->groups;
         plan_by(draft, best->row);

@@ -36,7 +36,6 @@ typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_cost_t cost; /**< of it, at the rate of links that is looked at */
     size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
     int fixed_groups;              /**< likewise, of a gather in rounds */
-    const mca_coll_pipering_row_t *made; /**< the row whose plan the draft holds; NULL: none */
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
     size_t *sizes;                       /**< [p] bytes of contributions or of parts of a vector */
