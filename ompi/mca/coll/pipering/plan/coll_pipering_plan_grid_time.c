@@ -562,7 +562,7 @@ static double least_along(const mca_coll_pipering_grid_problem_t *problem, doubl
 
 /*
  * The rank with most of the group that has most keeps its share, or those of its node, and sends a
- * message for each other share that it has, but for the two at its ends.
+ * message for each other share that it has, but for the two at its ends. `share`: whole bytes.
  */
 static double least_evening(const mca_coll_pipering_grid_problem_t *problem, int group,
                             double share)
@@ -579,7 +579,7 @@ static double least_evening(const mca_coll_pipering_grid_problem_t *problem, int
     }
     return 0 < most ? mca_coll_pipering_burst_time(across ? &problem->cost.net
                                                           : &problem->cost.local,
-                                                   larger(1, floor(most / larger(1, share))),
+                                                   larger(1, floor(most / share)),
                                                    most, false)
                     : 0;
 }
@@ -639,7 +639,7 @@ double mca_coll_pipering_grid_least(const mca_coll_pipering_grid_problem_t *prob
         time += problem->copy * total * grid->lanes;
     }
     if (1 < grid->members) {
-        time += least_evening(problem, busiest, share) + least_inside(problem, total);
+        time += least_evening(problem, busiest, ceil(share)) + least_inside(problem, total);
     }
     return mca_coll_pipering_crowded_time(&problem->cost, time,
                                           least_work(problem, (size_t) grid->lanes <= least),
