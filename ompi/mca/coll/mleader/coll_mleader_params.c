@@ -99,16 +99,6 @@ static const mca_common_colltools_variable_t variables[] = {
      .help = "Directory for shared memory; its files have no name once they are open"},
 };
 
-/* ---- variables that are gone ---- */
-
-static mca_common_colltools_gone_t gone[] = {
-    {"distribution", "coll_mleader_aggregation", NULL},
-    {"large", "coll_mleader_allgather_algorithm", NULL},
-    {"message_cost", "coll_mleader_groups", NULL},
-    {"placement", "coll_mleader_groups, whose first ranks are leaders", NULL},
-    {"ring_from", "coll_mleader_exchange", NULL},
-};
-
 /* ---- performance variables ---- */
 
 static const struct {
@@ -161,7 +151,6 @@ void mca_coll_mleader_params_register(mca_common_colltools_vars_t *all)
     vars.groups = "auto";
     vars.backing_directory = (char *) mca_common_colltools_default_base();
     mca_common_colltools_register(all, variables, sizeof(variables) / sizeof(variables[0]));
-    mca_common_colltools_gone(all, gone, sizeof(gone) / sizeof(gone[0]));
     register_counters(all);
     mca_coll_mleader.directory.owner = all->owner;
     mca_coll_mleader.directory.base = NULL == vars.backing_directory ? "" : vars.backing_directory;

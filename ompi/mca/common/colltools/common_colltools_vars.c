@@ -266,43 +266,16 @@ void mca_common_colltools_register(mca_common_colltools_vars_t *vars,
     }
 }
 
-/* Shows lines about variables: of each component's own file, since a topic is shown once. */
-static void show(const mca_common_colltools_vars_t *vars, const char *topic, const char *lines)
+/* Of each component's own file, since a topic is shown once. */
+void mca_common_colltools_complain(mca_common_colltools_vars_t *vars)
 {
     char file[64];
 
-    if ('\0' != lines[0]) {
+    if ('\0' != vars->complaints[0]) {
         (void) snprintf(file, sizeof(file), "help-coll-%s.txt", vars->owner);
-        mca_common_colltools_show_help(file, topic, lines);
+        mca_common_colltools_show_help(file, "out-of-range", vars->complaints);
+        vars->complaints[0] = '\0';
     }
-}
-
-/* Internal variables are in no list of ompi_info or MPI_T, but say whether they are set. */
-void mca_common_colltools_gone(mca_common_colltools_vars_t *vars, mca_common_colltools_gone_t *gone,
-                               size_t count)
-{
-    char lines[2048] = "";
-
-    for (size_t i = 0; i < count; ++i) {
-        const size_t length = strlen(lines);
-        gone[i].value = NULL;
-        (void) mca_base_component_var_register(vars->component, gone[i].name, gone[i].instead,
-                                               MCA_BASE_VAR_TYPE_STRING, NULL, 0,
-                                               MCA_BASE_VAR_FLAG_INTERNAL, OPAL_INFO_LVL_9,
-                                               MCA_BASE_VAR_SCOPE_LOCAL, &gone[i].value);
-        if (NULL != gone[i].value) {
-            (void) snprintf(lines + length, sizeof(lines) - length,
-                            "\n  coll_%s_%s = %s\n    In its place: %s\n", vars->owner,
-                            gone[i].name, gone[i].value, gone[i].instead);
-        }
-    }
-    show(vars, "gone", lines);
-}
-
-void mca_common_colltools_complain(mca_common_colltools_vars_t *vars)
-{
-    show(vars, "out-of-range", vars->complaints);
-    vars->complaints[0] = '\0';
 }
 
 void mca_common_colltools_pvars(mca_common_colltools_vars_t *vars, int class,

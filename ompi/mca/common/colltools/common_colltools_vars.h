@@ -73,16 +73,6 @@ typedef struct mca_common_colltools_vars_t {
 void mca_common_colltools_register(mca_common_colltools_vars_t *vars,
                                    const mca_common_colltools_variable_t *rows, size_t count);
 
-/** A variable that is gone: its name, and what stands in its place (a sentence goes on with it). */
-typedef struct mca_common_colltools_gone_t {
-    const char *name, *instead;
-    char *value; /**< NULL: nobody has set it */
-} mca_common_colltools_gone_t;
-
-/** Tells a user who has set a variable that is gone what stands in its place; keeps `gone`. */
-void mca_common_colltools_gone(mca_common_colltools_vars_t *vars, mca_common_colltools_gone_t *gone,
-                               size_t count);
-
 /** Reports the values out of range to the user, if there are any. */
 void mca_common_colltools_complain(mca_common_colltools_vars_t *vars);
 

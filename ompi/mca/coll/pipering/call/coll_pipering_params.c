@@ -133,44 +133,6 @@ static void register_algorithm(mca_common_colltools_vars_t *all,
     mca_common_colltools_register(all, &variable, 1);
 }
 
-/* ---- variables that are gone ---- */
-
-#define OUTLIERS "the model weighs rounds for each call, by the sizes of all contributions"
-
-static mca_common_colltools_gone_t gone[] = {
-    {"alltoall_many", "coll_pipering_alltoall_window", NULL},
-    {"alltoall_many_window", "coll_pipering_alltoall_window", NULL},
-    {"alltoall_permute", "permuted exchanges always meet ranks in a random order", NULL},
-    {"alltoall_visit", "permuted exchanges always send two packets a visit", NULL},
-    {"alpha", "net_alpha in the file of coll_pipering_machine", NULL},
-    {"beta", "net_beta in the file of coll_pipering_machine", NULL},
-    {"block_split", "blocks of a contribution always have the same size, within a byte", NULL},
-    {"local_alpha", "local_alpha in the file of coll_pipering_machine", NULL},
-    {"local_beta", "local_beta in the file of coll_pipering_machine", NULL},
-    {"mesh_barrier", "MPI_Barrier before the call", NULL},
-    {"mesh_decision", "the bytes of a call always decide whether it goes along a mesh", NULL},
-    {"mesh_packet", "coll_pipering_block_size", NULL},
-    {"min_total", "the model says for each communicator from how many bytes on calls are served",
-     NULL},
-    {"outlier_fraction", OUTLIERS, NULL},
-    {"outlier_min_total", OUTLIERS, NULL},
-    {"outlier_threshold", OUTLIERS, NULL},
-    {"overlap", "a block is always combined while the one before is sent", NULL},
-    {"reduce_scatter_block_algorithm", "coll_pipering_reduce_scatter_algorithm", NULL},
-    {"reorder_empties", "ranks without data are always placed so that a ring takes fewest rounds",
-     NULL},
-    {"reorder_nodes", "the ranks of a node are always kept together", NULL},
-    {"reproducible",
-     "floating-point sums always have the same bits for the same arguments, mapping, machine file "
-     "and variables (docs/tuning.md)",
-     NULL},
-    {"ring_buffer", "coll_pipering_ring_buffer_size, 0 for false", NULL},
-    {"ring_buffer_blocks", "coll_pipering_ring_buffer_size", NULL},
-    {"rounds_min_total", OUTLIERS, NULL},
-    {"small_calls", "the model judges small calls from the first one on", NULL},
-    {"why", "the library of contrib/tuning/why, which needs no component (docs/tools.md)", NULL},
-};
-
 /* ---- performance variables ---- */
 
 #define COUNTERS mca_coll_pipering.process.counters
@@ -229,7 +191,6 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
     }
     mca_common_colltools_register(all, mca_coll_pipering_variables, MCA_COLL_PIPERING_PARAMS);
     mca_common_colltools_register(all, variables, COUNT(variables));
-    mca_common_colltools_gone(all, gone, COUNT(gone));
     register_counters(all);
     mca_coll_pipering.directory.owner = all->owner;
     mca_coll_pipering.directory.base = NULL == backing_directory ? "" : backing_directory;
