@@ -193,14 +193,6 @@ tuned() {
     is "$1, jobs by $2: status" "$status" 0
 }
 
-# asks COMMAND: the Open MPI of the jobs, and their ranks.
-asks() {
-    tuned "a tuning begins" "$1" --dry-run "$work/tuning"
-    yes_if "a tuning begins, jobs by $1: it knows their Open MPI and their ranks" grep -q \
-        "^Open MPI $("$OMPI_PREFIX/bin/ompi_info" --parsable | sed -n 's/^ompi:version:full://p') in
-$OMPI_PREFIX, 16 ranks on 8 nodes" "$work/said"
-}
-
 # measures COMMAND: a file of the machine, whose links of 100 Mbit/s take 80 ns a byte and more.
 measures() {
     local file=$work/machine-$count
@@ -212,7 +204,6 @@ if command -v python3 >/dev/null; then
     library=$(recorder "$OMPI_PREFIX/bin/mpicc")
     recorded srun "a record" 60 env LD_PRELOAD="$library"
     for starter in "srun --mpi=pmix" "$mpirun"; do
-        asks "$starter"
         long measures "$starter"
     done
 else

@@ -168,9 +168,9 @@ static size_t unit_of(mca_coll_pipering_collective_t collective)
 
 /* ---- plans ---- */
 
-static mca_coll_pipering_facts_t facts_of(int rank)
+static mca_coll_pipering_situation_t situation_of(int rank)
 {
-    return (mca_coll_pipering_facts_t){.ranks = world.ranks,
+    return (mca_coll_pipering_situation_t){.ranks = world.ranks,
                                        .nodes = world.nodes,
                                        .me = rank,
                                        .ppn = world.ppn,
@@ -185,12 +185,12 @@ static mca_coll_pipering_facts_t facts_of(int rank)
  * Makes the groups of a plan in rounds so many, its blocks of such a size, and its routes and modelled
  * time theirs.
  */
-static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t *facts,
+static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_situation_t *at,
                     int groups, size_t block)
 {
-    const mca_coll_pipering_machine_t *machine = facts->machine;
+    const mca_coll_pipering_machine_t *machine = at->machine;
     const double unit = (double) plan->key.sizes.unit;
-    void *scratch = simulate_take(mca_coll_pipering_model_scratch(facts->ranks), false);
+    void *scratch = simulate_take(mca_coll_pipering_model_scratch(at->ranks), false);
 
     mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->before, groups,
                                 plan->grid.packed);
@@ -200,16 +200,16 @@ static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_fact
     /* a byte of the grid is an element */
     const mca_coll_pipering_grid_problem_t problem
         = {.grid = &plan->grid,
-           .copy = unit * mca_coll_pipering_machine_combine(machine, facts->load),
+           .copy = unit * mca_coll_pipering_machine_combine(machine, at->load),
            .cost = mca_coll_pipering_machine_cost(
-               machine, unit * machine->value[MCA_COLL_PIPERING_NET_BETA], facts->load),
+               machine, unit * machine->value[MCA_COLL_PIPERING_NET_BETA], at->load),
            .scratch = scratch};
-    plan->by_node.leaf_of = facts->leaf_of;
+    plan->by_node.leaf_of = at->leaf_of;
     plan->time = (MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1)
                  * mca_coll_pipering_grid_time(&problem);
     plan->by_node.leaf_of = NULL;
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
-    mca_coll_pipering_plan_route(plan, facts);
+    mca_coll_pipering_plan_route(plan, at);
     simulate_give(scratch, false);
 }
 
@@ -223,7 +223,7 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
     const size_t number = NULL == colon ? 0 : size_of(colon + 1);
     const size_t block = NULL == second ? 0 : size_of(second + 1);
     mca_coll_pipering_params_t params = mca_coll_pipering_params_preset();
-    const mca_coll_pipering_facts_t facts = facts_of(rank);
+    const mca_coll_pipering_situation_t at = situation_of(rank);
     const mca_coll_pipering_row_t *row = NULL;
 
     if (0 == strcmp(arm, "mpi")) {
@@ -250,14 +250,14 @@ static mca_coll_pipering_plan_t *plan_of(const collective_t *collective, const c
                                                    .scale = 1,
                                                    .unit = unit,
                                                    .parts = vector ? 1 : world.ranks}};
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, &facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, &at);
     if (NULL == plan) {
         refuse("no memory for a plan", "");
     }
     if (0 < number && mca_coll_pipering_in_rounds(plan->row)) {
-        regroup(plan, &facts, (int) number, block);
+        regroup(plan, &at, (int) number, block);
     }
-    if (mca_coll_pipering_is_below(&key, &facts, world.total)) {
+    if (mca_coll_pipering_is_below(&key, &at, world.total)) {
         plan->reason = MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return plan;
@@ -339,26 +339,26 @@ static bool is_right(mca_coll_pipering_collective_t collective, int rank, const 
 
 /* What the module below does with a call, by the model. */
 static mca_coll_pipering_below_time_t below_of(const mca_coll_pipering_plan_t *plan,
-                                               const mca_coll_pipering_facts_t *facts)
+                                               const mca_coll_pipering_situation_t *at)
 {
-    const double beta = facts->machine->value[MCA_COLL_PIPERING_NET_BETA];
+    const double beta = at->machine->value[MCA_COLL_PIPERING_NET_BETA];
     const mca_coll_pipering_cost_t cost
-        = mca_coll_pipering_machine_cost(facts->machine, beta, facts->load);
-    void *scratch = simulate_take(mca_coll_pipering_below_scratch(facts->ranks), false);
+        = mca_coll_pipering_machine_cost(at->machine, beta, at->load);
+    void *scratch = simulate_take(mca_coll_pipering_below_scratch(at->ranks), false);
     const mca_coll_pipering_below_call_t call
-        = {.modules = facts->below,
+        = {.modules = at->below,
            .collective = plan->key.collective,
-           .ranks = facts->ranks,
-           .nodes = facts->nodes,
-           .ppn = facts->ppn,
+           .ranks = at->ranks,
+           .nodes = at->nodes,
+           .ppn = at->ppn,
            .equal = true,
            .total = world.total,
            .unit = plan->key.sizes.unit,
            .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
-           .node_of = facts->node_of,
-           .leaf_of = facts->leaf_of,
+           .node_of = at->node_of,
+           .leaf_of = at->leaf_of,
            .cost = &cost,
-           .combine = mca_coll_pipering_machine_combine(facts->machine, facts->load),
+           .combine = mca_coll_pipering_machine_combine(at->machine, at->load),
            .scratch = scratch};
     const mca_coll_pipering_below_time_t time = mca_coll_pipering_below_time(&call);
 
@@ -371,8 +371,8 @@ static void print_plan(const mca_coll_pipering_plan_t *plan)
     if (NULL == plan) {
         printf("-\t-\t-\t-\t-");
     } else if (MCA_COLL_PIPERING_TAKEN != plan->reason) {
-        const mca_coll_pipering_facts_t facts = facts_of(0);
-        const mca_coll_pipering_below_time_t below = below_of(plan, &facts);
+        const mca_coll_pipering_situation_t at = situation_of(0);
+        const mca_coll_pipering_below_time_t below = below_of(plan, &at);
         printf("below\t%s\t-\t-\t%.3f", below.algorithm, 1e6 * below.time);
     } else if (mca_coll_pipering_in_rounds(plan->row)) {
         printf("%s\t%d\t%zu\t-\t%.3f", plan->row->value, plan->grid.groups,

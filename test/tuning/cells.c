@@ -8,7 +8,7 @@
  * $HEADER$
  */
 
-/** @file Cells as lines, parts of the ranks, and random counts. */
+/** @file Cells as lines, and random counts. */
 
 #include "agv_dist.h"
 #include "kernel_cell.h"
@@ -24,14 +24,12 @@ static void test_call(void)
 {
     const bool good = kernel_cell_parse(&cell,
                                         "cell=r1.3 kind=call collective=allgatherv dist=spike "
-                                        "total=64K ranks=5 nodes=3 per_node=2 "
-                                        "reps=11 warmup=2 budget=2.5 "
+                                        "total=64K reps=11 warmup=2 budget=2.5 "
                                         "set=coll_pipering_processors:40,x:a+b\n",
                                         error);
 
     ok(good && 0 == strcmp("r1.3", cell.id) && KERNEL_CALL == cell.problem.kind
            && 0 == strcmp("allgatherv", cell.problem.name) && 65536 == cell.problem.bytes
-           && 5 == cell.problem.ranks && 3 == cell.problem.nodes && 2 == cell.problem.per_node
            && 11 == cell.reps && 2 == cell.warmup && 2.5 == cell.budget
            && 0 == strcmp("coll_pipering_processors:40,x:a+b", cell.settings),
        "all of a call is read");
@@ -64,10 +62,6 @@ static void test_refused(void)
                  {"cell=1 kind=call collective=bcast total=nan", "number"},
                  {"cell=1 kind=call collective=bcast total=8 reps=0", "reps"},
                  {"cell=1 kind=call collective=bcast total=8 budget=-2", "budget"},
-                 {"cell=1 kind=call collective=bcast total=8 nodes=0", "nodes=0: expected"},
-                 {"cell=1 kind=call collective=bcast total=8 per_node=0", "per_node=0: expected"},
-                 {"cell=1 kind=call collective=bcast total=8 per_node=few", "per_node=few"},
-                 {"cell=1 kind=call collective=bcast total=8 ranks=1", "ranks=1: expected"},
                  {"cell=1 kind=call collective=bcast total=8 nonsense=2", "no such key"},
                  {"cell=1 kind=call collective=bcast total=8 word", "KEY=VALUE"},
                  {"cell= kind=call collective=bcast total=8", "cell="},
@@ -81,7 +75,7 @@ static void test_refused(void)
                     && NULL != strstr(error, wrong[i].says),
                 "\"%s\": %s", wrong[i].line, error);
     }
-    tally_ok(&refused, 19, "a line that cannot be is refused with a reason");
+    tally_ok(&refused, 15, "a line that cannot be is refused with a reason");
     ok(!kernel_cell_parse(&cell, "cell=12 kind=call collective=bcast total=x", error)
            && 0 == strcmp("12", cell.id), "whose cell is known nevertheless");
 }
@@ -130,74 +124,6 @@ static void test_problems(void)
     kernel_cell_parse(&other, "cell=2 kind=call collective=bcast total=8 reps=3", error);
     ok(0 == memcmp(&cell.problem, &other.problem, sizeof(cell.problem)),
        "cells that differ in their settings have the same problem");
-}
-
-/* ---- parts */
-
-/* Ranks 0 to 7 in blocks on four nodes, in turns, and on nodes of 3, 1, 2 and 2 ranks. */
-static const int blocks[] = {0, 0, 1, 1, 2, 2, 3, 3}, turns[] = {0, 1, 2, 3, 0, 1, 2, 3},
-                 uneven[] = {0, 1, 2, 3, 0, 2, 3, 0};
-
-static void test_parts(void)
-{
-    static const struct {
-        const int *node;
-        const char *keys, *members;
-    } parts[] = {{blocks, "", "01234567"}, {turns, "", "01234567"},
-                 {blocks, "nodes=2", "0123"}, {turns, "nodes=2", "0145"},
-                 {uneven, "nodes=2", "0147"}, {blocks, "nodes=4", "01234567"},
-                 {blocks, "per_node=1", "0246"}, {turns, "per_node=1", "0123"},
-                 {uneven, "per_node=1", "0123"}, {uneven, "per_node=2", "0123456"},
-                 {turns, "per_node=99", "01234567"}, {blocks, "ranks=3", "012"},
-                 {turns, "ranks=8", "01234567"}, {turns, "nodes=2 per_node=1", "01"},
-                 {blocks, "nodes=3 per_node=1 ranks=2", "02"},
-                 {uneven, "nodes=3 per_node=2 ranks=4", "0124"}};
-    tap_tally_t found = {0, 0};
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
-        char line[200], members[9] = {0};
-        bool member[8];
-        int taken[8], count;
-
-        snprintf(line, sizeof(line), "cell=1 kind=call collective=bcast total=8 %s", parts[i].keys);
-        kernel_cell_parse(&cell, line, error);
-        count = kernel_part_find(&cell.problem, parts[i].node, 8, member, taken, error);
-        for (int rank = 0, at = 0; rank < 8; ++rank) {
-            if (member[rank]) {
-                members[at++] = (char) ('0' + rank);
-            }
-        }
-        tap_try(&found, (int) strlen(members) == count && 0 == strcmp(parts[i].members, members),
-                "%s: %d ranks, %s, not %s", parts[i].keys, count, members, parts[i].members);
-    }
-    tally_ok(&found, 16, "a part has the ranks that it names, however they lie on nodes");
-}
-
-static void test_no_parts(void)
-{
-    static const struct {
-        const char *keys, *says;
-    } wrong[] = {{"nodes=5", "nodes=5 is more than the job has: 4"},
-                 {"ranks=9", "ranks=9 is more than the job has in that part: 8"},
-                 {"per_node=1 ranks=5", "ranks=5 is more than the job has in that part: 4"},
-                 {"nodes=2 ranks=5", "in that part: 4"},
-                 {"nodes=1 per_node=1", "2 ranks at least"}};
-    tap_tally_t refused = {0, 0};
-
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
-        char line[200];
-        bool member[8];
-        int taken[8];
-
-        snprintf(line, sizeof(line), "cell=1 kind=call collective=bcast total=8 %s", wrong[i].keys);
-        strcpy(error, "");
-        kernel_cell_parse(&cell, line, error);
-        tap_try(&refused,
-                0 == kernel_part_find(&cell.problem, turns, 8, member, taken, error)
-                    && NULL != strstr(error, wrong[i].says),
-                "%s: %s", wrong[i].keys, error);
-    }
-    tally_ok(&refused, 5, "a part that cannot be is refused with a reason");
 }
 
 /* ---- random counts */
@@ -275,8 +201,6 @@ int main(void)
     test_long();
     test_garbage();
     test_problems();
-    test_parts();
-    test_no_parts();
     test_counts();
     test_order();
     return tap_end();

@@ -14,10 +14,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
-import posed  # noqa: E402
-from posed_bench import Run  # noqa: E402
-from posed_place import SETTING, Place, tuned  # noqa: E402
-from pipering_tuning import (files, launch, machine_file, machine_fit, machine_run,  # noqa: E402
+from posed_place import Place, tuned  # noqa: E402
+from pipering_tuning import (launch, machine_file, machine_fit, machine_run,  # noqa: E402
                              tasks)
 from pipering_tuning.machine_fit import Link  # noqa: E402
 
@@ -206,52 +204,6 @@ def test_order():
             assert max(b - a for a, b in zip(spans, spans[1:])) <= len(sizes) // 4, key
 
 
-def test_tuning():
-    """a tuning measures the machine by the same cells, once, takes them from its journal, and says
-    what becomes of the file"""
-    with tempfile.TemporaryDirectory() as directory:
-        found = []
-        for _ in range(2):
-            run = Run(5, "--variables", "coll_pipering_alltoall_small", directory=directory)
-            asked = [name for name in run.bench.measurer.used if name.startswith("task-")]
-            assert asked == [cell["cell"] for cell in tasks.cells(posed.MACHINE)][:len(asked)]
-            assert 15 < len(asked), asked
-            near(run.tuning.costs, {"net_alpha": 1e6 * posed.ALPHA, "net_beta": 1e9 * posed.BETA})
-            path = os.path.join(directory, "machine")
-            said, = [line for line in run.said if line.startswith("machine: between nodes 8")]
-            assert f"{path} is the first candidate" in said, said
-            found.append(files.read(path))
-            run.bench.journal.close()
-        assert found[0] == found[1] and "net_beta = 8" in found[0], found
-        assert not run.bench.machine.measured
-    run = Run(5, "--variables", "coll_pipering_alltoall_small",
-              bad=lambda cell, path: "timeout" if 1024 < cell.get("bytes", 0) < 1 << 20 else None)
-    assert any("no candidate, since blocks of" in line for line in run.said), run.said
-    assert run.tuning.machine_file is None and run.status is not None
-
-
-def test_given_machine():
-    """a file of the machine that jobs begin with stays, and is no reason to refuse a tuning"""
-    place = Place(SETTING)
-    given = ["--launch", f"{place.mpirun} --mca coll_pipering_machine /site/machine"]
-    tuned(place, "out", *given, "--dry-run", status=0)
-    assert "would race coll_pipering_reduce_algorithm" in place.output, place.output
-    tuned(place, "out", *given, "--variables", "coll_pipering_machine",
-          words=["begin with coll_pipering_machine=/site/machine"])
-    files.write(os.path.join(place.path, "start"), "coll_pipering_machine=/other\n")
-    tuned(place, "out", *given, "--start", "start",
-          words=["begin with coll_pipering_machine=/site/machine"])
-
-    class Given(Run):
-        def go(self):
-            self.tuning.given = {"coll_pipering_machine": "/site/machine"}
-            return super().go()
-
-    run = Given(5, "--variables", "coll_pipering_alltoall_small,coll_pipering_machine")
-    assert any("no candidate, since jobs begin with /site/machine" in line for line in run.said)
-    assert any("coll_pipering_machine: jobs begin with" in line for line in run.said), run.said
-
-
 def test_text():
     """the file of a whole tuning has the same values"""
     posing = Machine(ETHERNET)
@@ -267,11 +219,10 @@ def test_without():
 
 
 def test_options():
-    """OUT or --machine, not both, not none, and no tuning beside the latter"""
+    """OUT or --machine, not both, not none"""
     place = Place()
     tuned(place, status=2, words=["--machine FILE in its place"])
     tuned(place, "out", "--machine", "file", status=2, words=["--machine FILE in its place"])
-    tuned(place, "--machine", "file", "--resume", status=2, words=["only --launch counts"])
     tuned(place, "--machine", "file", status=1, words=["failed with status 1"])
 
 

@@ -17,16 +17,6 @@ from pipering_tuning import files
 
 DOOR = os.path.join(tap.TUNING, "pipering-tune")
 
-# An mpirun that starts two ranks of what is no MPI program.
-PLAIN = 'while [ /bin/sh != "$1" ]; do shift; done; "$@" && "$@"'
-
-# The same with what --mca says in the environment of the ranks, as mpirun has it.
-SETTING = """while [ /bin/sh != "$1" ]; do
-    [ "$1" != --mca ] || export "OMPI_MCA_$2=$3"
-    shift
-done
-"$@" && "$@\""""
-
 
 def refused(function, *words):
     """The sentence by which a function refuses; all words must stand in it."""
@@ -56,7 +46,7 @@ class Place:
         self.keeper = tempfile.TemporaryDirectory()
         self.path = self.keeper.name
         with open(os.path.join(self.path, "info"), "w", encoding="utf-8") as stream:
-            stream.write(posed.ompi_info() if info is None else info)
+            stream.write(posed.INFO if info is None else info)
         script(self.path, "ompi_info", f"cat {self.path}/info\n")
         self.mpirun = script(self.path, "mpirun", mpirun + "\n")
 

@@ -16,9 +16,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_place import refused  # noqa: E402
-from pipering_tuning import launch, ompi_info, preflight, sentences  # noqa: E402
+from pipering_tuning import launch, ompi_info, preflight  # noqa: E402
 
-TABLE = ompi_info.Table(posed.ompi_info())
+TABLE = ompi_info.Table(posed.INFO)
 LAUNCHER = launch.Launcher(["mpirun"])
 
 
@@ -70,9 +70,7 @@ def test_silent():
     assert (machine["load"], machine["oversubscribed"]) == (0.1, False), machine
     assert len(said) == 3 and "b cannot say how many processors or what load" in said[0], said
     machine, said = described([silent])
-    assert machine["load"] is machine["processors"] is None, machine
-    machine["warnings"] = said
-    assert "unknown processors" in " ".join(sentences.of_machine(machine, TABLE, LAUNCHER))
+    assert machine["load"] is machine["processors"] is None and said, machine
 
 
 def test_one_rank():
@@ -95,6 +93,13 @@ def is_running(process):
             return "Z" != stat.read().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
         return False
+
+
+def test_short_job():
+    """a rank outlives its start, at which PRRTE can lose the end of a process"""
+    begun = time.monotonic()
+    said = preflight.run_plainly(launch.Launcher(["env"]), "echo here")
+    assert "here\n" == said and 0.2 <= preflight.WAIT <= time.monotonic() - begun, said
 
 
 def test_stuck():

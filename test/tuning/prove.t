@@ -5,173 +5,132 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Proving and comparing files on a posed machine whose best settings are known (posed.py)."""
+"""The proof tells files that help from those that do not, or hurt; the sweep finds a better block; the
+report has both."""
 
+import itertools
 import os
-import re
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_bench import Bench, LARGEST, wrong  # noqa: E402
-from pipering_tuning import files, held_out, prove, rules, sentences  # noqa: E402
+from pipering_tuning import calls, prove, report, sweep  # noqa: E402
+
+LARGEST = 1 << 20
+GIVEN = {prove.BEFORE: [], prove.AFTER: ["OMPI_MCA_coll_pipering_machine=/posed"]}
+BASE = 1e-3
 
 
-def test_proof_of_a_good_file():
-    """a file that helps is recommended, with the gain that it has"""
-    for seed in range(4, 8):
-        proof = Bench(wrong(30), seed=seed).prove(wrong(1), seed)
-        assert proof.help and not proof.hurt, proof
-    proof = Bench().prove({"coll_pipering_alltoall_small": "8192"})
-    assert proof.help and not proof.hurt, proof
+def proven(change, noise=0.01, seed=1):
+    """(Proof, Place), where change(cell) is new time by old, or the status of a call."""
+    def seconds(cell, variables):
+        found = change(cell) if variables else 1
+        return found if isinstance(found, str) else BASE * found
+
+    place = posed.Place(seconds, noise, seed)
+    return prove.Prover(place, GIVEN, LARGEST).prove(lambda _: None), place
 
 
-def test_proof_of_no_file():
-    """a file that changes nothing is not recommended, and no call is called slower"""
-    for seed in range(12):
-        proof = Bench(seed=seed).prove({"coll_pipering_window": "8"}, seed)
-        assert not proof.help and not proof.hurt, (seed, proof)
+def is_bcast(cell):
+    return "bcast" == cell["collective"] and 100_000 < cell["total"]
 
 
-def test_proof_of_a_bad_file():
-    """a file that makes one distribution slower is refused, and the call is named"""
-    for seed in range(4, 8):
-        proof = Bench(seed=seed).prove({"coll_pipering_rounds_packed": "16384"}, seed)
-        assert not proof.help and len(proof.hurt) == 2, proof
-        assert all("broadcast" in sentence for sentence in proof.hurt), proof.hurt
+def test_helps():
+    """a file that saves a tenth helps, by six pairs of jobs whose order changes"""
+    proof, place = proven(lambda cell: 0.9)
+    assert proof.helps and proof.sentence.startswith("The file helps"), proof
+    assert not proof.notes and len(proof.rows) == len(prove.LARGE) + len(prove.SMALL)
+    for _, before, after, ratio in proof.rows:
+        assert ratio.low < 0.9 < ratio.high and abs(after / before / 0.9 - 1) < 0.05, ratio
+    assert place.jobs == 3 * [GIVEN[prove.AFTER], *2 * [GIVEN[prove.BEFORE]], GIVEN[prove.AFTER]]
 
 
-def test_proof_on_fewer_ranks():
-    """a file that helps all ranks and hurts half of them is refused, and the call is named"""
-    tree = {"coll_pipering_bcast_algorithm": "tree", "coll_pipering_alltoall_small": "8192"}
-    for seed in range(4):
-        proof = Bench(seed=seed, drift=0.005).prove(tree, seed)
-        assert not proof.help and 1 == len(proof.hurt) and proof.ratio.middle < 0.99, proof
-        assert re.match(r"bcast:regular:\d+@half takes ", proof.hurt[0]), proof.hurt
+def test_needless():
+    """one that changes nothing is not needed, and called harmful in at most one of 20 runs"""
+    hurt = 0
+    for seed in range(40):
+        proof, _ = proven(lambda cell: 1, 0.03, seed)
+        assert not proof.helps, proof
+        hurt += "slower" in proof.sentence
+    assert 2 >= hurt, hurt
 
 
-def halves(status, always):
-    """Fails that distribution, with a file or always."""
-    return lambda cell, path: status if (path or always) and "half" == cell["dist"] else None
+def test_hurts():
+    """one that makes a call slower is refused, however much it saves in others"""
+    proof, place = proven(lambda cell: 1.1 if is_bcast(cell) else 0.5)
+    assert not proof.helps and "makes 1 of them slower" in proof.sentence, proof
+    assert len(proof.notes) == 1 and "slower: bcast" in proof.notes[0], proof
+    assert len(place.jobs) == 4 * prove.PAIRS
 
 
-def test_proof_of_failures():
-    """a call that fails with the file alone counts against it, other failures do not"""
-    good = {"coll_pipering_alltoall_small": "8192"}
-    for status, word in (("wrong", "gives a wrong result"), ("failed", "fails"),
-                         ("timeout", "fails")):
-        proof = Bench(bad=halves(status, False)).prove(good)
-        assert not proof.help and not proof.hurt and 1 == len(proof.broken), proof
-        assert "allgatherv:half" in proof.broken[0] and word in proof.broken[0], proof.broken
-        assert "slower" not in proof.sentence and "breaks 1 held-out call" in proof.sentence
-        proof = Bench(bad=halves(status, True)).prove(good)
-        assert proof.help and not proof.hurt and not proof.broken, proof
-    proof = Bench(bad=halves("refused", False)).prove(good)
-    assert proof.help and not proof.broken, proof
-    proof = Bench(bad=lambda cell, path: "refused").prove(good)
-    assert not proof.help and "posed to be refused" in proof.sentence, proof
+def test_breaks():
+    """a call that fails with the file alone is held against it, and is not run a third time"""
+    for status in ("wrong", "timeout", "failed"):
+        asked = []
+
+        def change(cell, status=status, asked=asked):
+            asked.append(is_bcast(cell))
+            return status if is_bcast(cell) else 0.5
+
+        proof, _ = proven(change)
+        assert not proof.helps and "breaks 1" in proof.sentence, proof
+        assert any(note.startswith("broken: bcast") for note in proof.notes), proof
+        assert 2 == sum(asked), asked
 
 
-def failing(*turns):
-    """Fails that distribution, in jobs with and without a file, those times that are named."""
-    seen = {"with": 0, "without": 0}
-
-    def bad(cell, path):
-        if "half" != cell["dist"]:
-            return None
-        arm = "with" if path else "without"
-        seen[arm] += 1
-        return "wrong" if (arm, seen[arm]) in turns else None
-    return bad
-
-
-def test_proof_of_failures_once():
-    """what fails once and not again is told, and does not decide"""
-    good = {"coll_pipering_alltoall_small": "8192"}
-    for turns, doubts, broken in (((("with", 1),), 1, 0), ((("without", 2),), 1, 0),
-                                  ((("with", 1), ("with", 3)), 0, 1),
-                                  ((("with", 1), ("with", 2)), 0, 1),
-                                  ((("with", 3), ("with", 4)), 0, 1),
-                                  ((("with", 1), ("without", 2)), 0, 0),
-                                  ((("with", 1), ("with", 2), ("without", 2)), 0, 0)):
-        proof = Bench(bad=failing(*turns)).prove(good)
-        assert (doubts, broken) == (len(proof.doubts), len(proof.broken)), (turns, proof)
-        assert proof.help == (not broken), (turns, proof)
+def test_fails_once():
+    """a call that fails once, or without the file too, counts for nothing"""
+    once = itertools.count()
+    proof, _ = proven(lambda cell: "timeout" if is_bcast(cell) and 0 == next(once) else 0.5)
+    assert proof.helps and proof.notes[0].startswith("failed: bcast"), proof
+    place = posed.Place(lambda cell, _: "failed" if is_bcast(cell) else BASE)
+    proof = prove.Prover(place, GIVEN, LARGEST).prove(lambda _: None)
+    assert "not needed" in proof.sentence and "broken" not in str(proof.notes), proof
+    proof = prove.Prover(posed.Place(lambda *_: "failed"), GIVEN, LARGEST).prove(lambda _: None)
+    assert not proof.helps and "No call could be measured: it is failed" in proof.sentence, proof
 
 
-def test_proof_resumed():
-    """a proof that goes on measures calls that failed anew, and others not"""
-    good = {"coll_pipering_alltoall_small": "8192"}
-    with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(directory=directory, bad=halves("timeout", False))
-        assert bench.prove(good).broken
-        bench.journal.close()
-        again = Bench(directory=directory)
-        prove.forget_failures(again.journal.records)
-        proof = again.prove(good)
-        assert proof.help and not proof.broken, proof
-        before = bench.measurer.used
-        fresh = [name for name, record in again.measurer.used.items()
-                 if name[:8] in ("proof/0/", "proof/1/") and record != before.get(name)]
-        assert 4 == len(fresh) and all("half" in name for name in fresh), fresh
+def swept(best):
+    """The rows where blocks of `best` bytes take half the time of others."""
+    return sweep.sweep(posed.Place(lambda cell, _: BASE * (
+        0.5 if best == int(cell["set"][sweep.BLOCK]) else 1)), LARGEST, GIVEN[prove.AFTER])
 
 
-def test_proof_of_another_file():
-    """a proof takes from a journal what was measured through the same files, and nothing else"""
-    good, other = {"coll_pipering_alltoall_small": "8192"}, {"coll_pipering_window": "8"}
-    with tempfile.TemporaryDirectory() as directory:
-        ruled = os.path.join(directory, "rules")
-        named = {**good, rules.USE: "true", rules.FILE: ruled}
-        found = []
-        for settings, text, anew in ((good, "1", True), (good, "2", False), (other, "2", True),
-                                     (named, "2", True), (named, "2", False), (named, "3", True)):
-            files.write(ruled, text)
-            bench = Bench(directory=directory)
-            found.append(bench.prove(settings).help)
-            proven = [name for name in bench.measurer.used if name.startswith("proof/")]
-            measured = len(bench.machine.measured)
-            # Each of a pair of jobs is measured anew, that without the file too; the trial is not.
-            assert bool(measured) == anew and (1 == len(found) or measured in (0, len(proven))), \
-                (settings, text, measured)
-            bench.journal.close()
-        assert found == [True, True, False, True, True, True], found
+def test_sweep():
+    """a block size that is better than the model's is seen, and a model that is right is left so"""
+    rows = swept(4096)
+    assert len(rows) == len(sweep.CALLS)
+    assert all(sorted(row.ratios) == [2048, 4096, 16384, 32768] for row in rows), rows
+    assert all(0.45 < row.ratios[4096] < 0.55 and 0.9 < row.ratios[2048] < 1.1 for row in rows)
+    assert "calls take 2.0" in sweep.sentence(rows), sweep.sentence(rows)
+    assert "calls take 1.0" in sweep.sentence(swept(1)), sweep.sentence(swept(1))
+    assert "changes nothing" in sweep.sentence([rows[0]._replace(ratios={})])
 
 
-def test_harm_not_excluded():
-    """it is told how much slower a call may be, and what is not known is measured on"""
-    found = []
-    for drift, until in ((0.005, 0), (0.1, 0), (0.1, 1e9)):
-        bench = Bench(seed=5, drift=drift)
-        proof = bench.prove({"coll_pipering_window": "8"}, until=until)
-        found.append(float(proof.limit.rpartition("%: ")[0].split()[-1]))
-        assert "cannot exclude" in proof.limit and not proof.hurt, proof
-    assert found[0] < 10 < found[1] and found[2] < 0.7 * found[1], found
-    assert proof.jobs > 20, proof  # 12 of all calls, and 8 of those that seem slower
-    # Of a call that seems alike in three pairs, but is a quarter slower.
-    slow = {"coll_pipering_rounds_packed": "16384"}
-    assert 2 == len(Bench(seed=2, drift=0.1).prove(slow, 2, until=1e9).hurt)
+def test_report():
+    """the report has the verdict first, and a row for each call"""
+    proof, place = proven(lambda cell: 1.1 if is_bcast(cell) else 0.5)
+    rows = swept(4096)
+    text = report.make(place, rows, proof)
+    lines = text.splitlines()
+    assert lines[:3] == [proof.sentence, proof.notes[0], sweep.sentence(rows)], lines
+    for row in [*proof.rows, *rows]:
+        assert any(line.split()[:1] == [str(row[0])] for line in lines), row
+    assert 1 == sum(line.endswith("slower") for line in lines), text
+    assert "n0, n1, n2" in text and max(map(len, lines)) < 200
 
 
-def test_jobs_beyond_the_time():
-    """when the time is over, the proof takes as many jobs as it is said"""
-    held = held_out.calls_of(LARGEST, posed.MACHINE, [])
-    slower = [[call] for call in held if "broadcast" == call.dist]
-    for bad, jobs in ((None, 13), (failing_often, 17)):
-        bench = Bench(bad=bad, drift=0.001)
-        bench.prove({"coll_pipering_rounds_packed": "16384"}, until=-1, end=-1, purposes=slower)
-        assert 6 < bench.measurer.jobs <= jobs, bench.measurer.jobs
-    assert "takes 7 jobs at least, 6 more" in sentences.BEYOND, sentences.BEYOND
-
-
-def failing_often(cell, path):
-    """Another call fails in each job."""
-    failing_often.cells += 1
-    return "failed" if 0 == failing_often.cells % 41 else None
-
-
-failing_often.cells = 0
+def test_sizes():
+    """calls grow with the rate of links within bounds, and with ranks those of all with all shrink"""
+    assert [calls.largest_size(beta) for beta in (1e-6, 1e-7, 1e-11)] == \
+        [calls.LARGEST_LEAST, 10 ** 6, calls.LARGEST_MOST]
+    for text in prove.LARGE:
+        for largest in (calls.LARGEST_LEAST, calls.LARGEST_MOST):
+            few, many = (calls.call(text, largest, ranks) for ranks in (8, 4096))
+            assert 0 == few.total % 8 and 0 < few.total <= largest
+            assert (many.total < few.total) == (many.dist in calls.ALL_TO_ALL), (few, many)
+            assert str(few).count(":") == text.count(":")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ mkdir -p "$out"
 
 if ! ${CC:-gcc} -std=gnu99 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
     -fno-sanitize-recover=all -I"$kernel" -I"$root/test/unit" -I"$bench/traff" \
-    -o "$out/$1.$$" "$here/$1.c" "$kernel"/kernel_cell.c "$kernel"/kernel_part.c \
+    -o "$out/$1.$$" "$here/$1.c" "$kernel"/kernel_cell.c \
     "$bench/traff/agv_dist.c" -lm >&2; then
     echo "Bail out! $1 does not build"
     exit 1

@@ -28,11 +28,11 @@
 
 typedef mca_coll_pipering_plan_t plan_t;
 
-/** A call on a machine; its facts and its key borrow the rest. */
+/** A call on a machine; its situation and its key borrow the rest. */
 typedef struct call_t {
     int node_of[MOST], counts[MOST];
     mca_coll_pipering_machine_t machine;
-    mca_coll_pipering_facts_t facts;
+    mca_coll_pipering_situation_t at;
     mca_coll_pipering_key_t key;
 } call_t;
 
@@ -69,7 +69,7 @@ static void place_ranks(call_t *call, int ranks, int per_node)
     for (int r = 0; r < ranks; r++) {
         call->node_of[r] = in_turn ? r % nodes : r / per_node * per_node;
     }
-    call->facts = (mca_coll_pipering_facts_t){
+    call->at = (mca_coll_pipering_situation_t){
         .ranks = ranks,
         .nodes = nodes,
         .me = (int) tap_below((uint64_t) ranks),
@@ -82,7 +82,7 @@ static void place_ranks(call_t *call, int ranks, int per_node)
 
 static void fill_counts(call_t *call, size_t bytes)
 {
-    const int ranks = call->facts.ranks, shape = (int) tap_below(4);
+    const int ranks = call->at.ranks, shape = (int) tap_below(4);
 
     for (int r = 0; r < ranks; r++) {
         call->counts[r] = 0 == shape   ? (int) (bytes / (size_t) ranks)
@@ -108,24 +108,24 @@ static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
                                           .order_matters = reduces && tap_once_in(3),
                                           .sizes = {.scale = 1, .unit = unit, .parts = 1}};
     if (MCA_COLL_PIPERING_BCAST == collective || MCA_COLL_PIPERING_REDUCE == collective) {
-        call->key.root = (int) tap_below((uint64_t) call->facts.ranks);
+        call->key.root = (int) tap_below((uint64_t) call->at.ranks);
     }
     call->key.sizes.count = bytes / unit;
     if (MCA_COLL_PIPERING_ALLGATHERV == collective
         || MCA_COLL_PIPERING_REDUCE_SCATTER == collective) {
         fill_counts(call, bytes / unit);
         call->key.sizes.counts.at = call->counts;
-        call->key.sizes.parts = call->facts.ranks;
+        call->key.sizes.parts = call->at.ranks;
     } else if (MCA_COLL_PIPERING_ALLGATHER == collective
                || MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK == collective) {
-        call->key.sizes.count = 1 + bytes / unit / (size_t) call->facts.ranks;
-        call->key.sizes.parts = call->facts.ranks;
+        call->key.sizes.count = 1 + bytes / unit / (size_t) call->at.ranks;
+        call->key.sizes.parts = call->at.ranks;
     }
 }
 
 static plan_t *make(const call_t *call)
 {
-    plan_t *plan = mca_coll_pipering_plan_new(&call->key, &call->facts);
+    plan_t *plan = mca_coll_pipering_plan_new(&call->key, &call->at);
 
     if (NULL == plan) {
         tap_bail("no plan");
@@ -143,11 +143,11 @@ static call_t at_rate(const call_t *call, double beta)
     return known;
 }
 
-/* The plan of what is known, after its facts have come to where they are. */
+/* The plan of what is known, after its situation has come to where it is. */
 static plan_t *make_known(call_t *known, const call_t *call)
 {
-    known->facts.machine = &known->machine;
-    known->facts.node_of = known->node_of;
+    known->at.machine = &known->machine;
+    known->at.node_of = known->node_of;
     if (NULL != call->key.sizes.counts.at) {
         known->key.sizes.counts.at = known->counts;
     }
@@ -158,7 +158,7 @@ static plan_t *make_known(call_t *known, const call_t *call)
 static double end_of(const call_t *call, int end)
 {
     const double *value = call->machine.value;
-    const bool known = 2 > call->facts.nodes;
+    const bool known = 2 > call->at.nodes;
 
     return value[0 == end || known ? MCA_COLL_PIPERING_NET_BETA : MCA_COLL_PIPERING_NET_BETA_MOST];
 }
@@ -170,8 +170,8 @@ static const char *show(const call_t *call)
     (void) snprintf(text, sizeof(text),
                     "%s%s, %d ranks on %d nodes, load %g, modules below %d, beta %g to %g ns",
                     mca_coll_pipering_collective_row(call->key.collective)->name[0],
-                    call->key.order_matters ? " in order" : "", call->facts.ranks,
-                    call->facts.nodes, call->facts.load, (int) call->facts.below, end_of(call, 0),
+                    call->key.order_matters ? " in order" : "", call->at.ranks,
+                    call->at.nodes, call->at.load, (int) call->at.below, end_of(call, 0),
                     end_of(call, 1));
     return text;
 }
@@ -196,26 +196,26 @@ static double below_time(const call_t *call, const plan_t *plan, double beta)
 {
     size_t bytes[MOST];
     const mca_coll_pipering_sizes_t *sizes = &call->key.sizes;
-    const double load = call->facts.load;
+    const double load = call->at.load;
     const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta, load);
     mca_coll_pipering_below_call_t below = {
-        .modules = call->facts.below,
+        .modules = call->at.below,
         .collective = call->key.collective,
         .ordered = call->key.ordered,
-        .ranks = call->facts.ranks,
-        .nodes = call->facts.nodes,
-        .ppn = call->facts.ppn,
-        .equal = call->facts.ppn * call->facts.nodes == call->facts.ranks,
+        .ranks = call->at.ranks,
+        .nodes = call->at.nodes,
+        .ppn = call->at.ppn,
+        .equal = call->at.ppn * call->at.nodes == call->at.ranks,
         .root = call->key.root,
         .total = plan->total,
         .unit = sizes->unit,
         .node_of = call->node_of,
         .cost = &cost,
         .combine = mca_coll_pipering_machine_combine(&call->machine, load),
-        .scratch = tap_memory(mca_coll_pipering_below_scratch(call->facts.ranks))};
+        .scratch = tap_memory(mca_coll_pipering_below_scratch(call->at.ranks))};
 
     if (1 < sizes->parts) {
-        for (int r = 0; r < call->facts.ranks; r++) {
+        for (int r = 0; r < call->at.ranks; r++) {
             bytes[r] = mca_coll_pipering_size_of(sizes, r);
         }
         below.bytes = bytes;
@@ -290,7 +290,7 @@ static int find_weighed(const plan_t *plan)
 static void try_leaders(tap_tally_t *tally, const call_t *call, const plan_t *plan, int *pays)
 {
     const bool some = MCA_COLL_PIPERING_ALLGATHER == call->key.collective
-                      && 1 < call->facts.nodes && 1 < call->facts.ppn;
+                      && 1 < call->at.nodes && 1 < call->at.ppn;
     const mca_coll_pipering_times_t *other
         = MCA_COLL_PIPERING_TAKEN == plan->reason && find_weighed(plan) < plan->weighed_count
               ? &plan->weighed[find_weighed(plan)].time
@@ -339,8 +339,8 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
     for (int end = 0; end < 2; end++) {
         const mca_coll_pipering_grid_problem_t problem = {
             .grid = &plan->grid,
-            .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
-            .cost = mca_coll_pipering_machine_cost(&call->machine, end_of(call, end), call->facts.load),
+            .copy = mca_coll_pipering_machine_combine(&call->machine, call->at.load),
+            .cost = mca_coll_pipering_machine_cost(&call->machine, end_of(call, end), call->at.load),
             .scratch = scratch};
         good = good && tap_near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
     }
@@ -384,10 +384,10 @@ static void try_ranks(tap_tally_t *tally, const call_t *call, const plan_t *plan
 {
     call_t other = *call;
 
-    other.facts.me = (int) tap_below((uint64_t) call->facts.ranks);
+    other.at.me = (int) tap_below((uint64_t) call->at.ranks);
     plan_t *its = make_known(&other, call);
-    tap_try(tally, is_same_choice(plan, its), "%s: ranks %d and %d", show(call), call->facts.me,
-            other.facts.me);
+    tap_try(tally, is_same_choice(plan, its), "%s: ranks %d and %d", show(call), call->at.me,
+            other.at.me);
     mca_coll_pipering_plan_release(its);
 }
 
@@ -461,7 +461,7 @@ static void try_call(findings_t *found, const call_t *call, bool all)
     if (end_of(call, 0) == end_of(call, 1) && MCA_COLL_PIPERING_BCAST <= call->key.collective) {
         try_known(&found->known, call, plan);
     }
-    if (2 > call->facts.nodes) {
+    if (2 > call->at.nodes) {
         tap_try(&found->local, MCA_COLL_PIPERING_FALLBACK_MODEL != plan->reason, "%s", show(call));
     } else {
         const shares_t shares = find_shares(plan);
@@ -477,7 +477,7 @@ static void try_call(findings_t *found, const call_t *call, bool all)
                 "%s: %s of blocks of %zu bytes, lanes %d", show(call), plan->row->value,
                 plan->block_size, plan->grid.lanes);
         if (MCA_COLL_PIPERING_SMALL <= plan->total) {
-            note_margin(1 < call->facts.load ? &found->crowded : &found->alone, plan,
+            note_margin(1 < call->at.load ? &found->crowded : &found->alone, plan,
                         1 / shares.best);
         }
         if (all && MCA_COLL_PIPERING_TAKEN == plan->reason) {
@@ -561,7 +561,7 @@ static plan_t *make_small(call_t *call, size_t total, bool one)
 static bool fill_links(const call_t *call, const plan_t *plan)
 {
     const mca_coll_pipering_cost_t cost
-        = mca_coll_pipering_machine_cost(&call->machine, end_of(call, 0), call->facts.load);
+        = mca_coll_pipering_machine_cost(&call->machine, end_of(call, 0), call->at.load);
 
     return (double) plan->total >= (cost.net.alpha + cost.net.latency) / cost.net.beta;
 }
@@ -573,12 +573,12 @@ static bool any_served(call_t *call, size_t total, margin_t *margin, tap_tally_t
 
     for (int one = 0; one < (MCA_COLL_PIPERING_ALLGATHERV == call->key.collective ? 2 : 1); one++) {
         plan_t *plan = make_small(call, total, one);
-        const bool fills = 1 >= call->facts.load || fill_links(call, plan);
+        const bool fills = 1 >= call->at.load || fill_links(call, plan);
         if (MCA_COLL_PIPERING_TAKEN == plan->reason) {
             tap_try(filled, fills, "%s", show(call));
             served = true;
         }
-        if (fills && 1 < call->facts.nodes) {
+        if (fills && 1 < call->at.nodes) {
             const shares_t shares = find_shares(plan);
             note_margin(margin, plan, 1 / shares.best);
         }
@@ -602,12 +602,12 @@ static void test_small(void)
         const int least = 3 > i % 5 ? 4 : 2, class = tap_between(0, 12);
         open_call(&call, moves[i % 5]);
         known = at_rate(&call, call.machine.value[MCA_COLL_PIPERING_NET_BETA]);
-        known.facts.machine = &known.machine;
-        known.facts.node_of = known.node_of;
+        known.at.machine = &known.machine;
+        known.at.node_of = known.node_of;
         known.key.root = 0; /* a class is judged by those of root 0, and by exact sums of bytes */
         known.key.sizes.unit = 1;
         known.key.order_matters = known.key.ordered = false;
-        const bool below = mca_coll_pipering_small_is_below(&known.key, &known.facts, class,
+        const bool below = mca_coll_pipering_small_is_below(&known.key, &known.at, class,
                                                             &memory);
         const bool right = below
                            == (class < least
@@ -615,18 +615,18 @@ static void test_small(void)
         const size_t total = ((size_t) 1 << class) + tap_below((uint64_t) 1 << class);
         tap_try(&classes,
                 memory && right
-                    && below == mca_coll_pipering_is_below(&known.key, &known.facts, total),
+                    && below == mca_coll_pipering_is_below(&known.key, &known.at, total),
                 "%s: class %d", show(&known), class);
         served += !below;
         known.key.order_matters = true;
-        tap_try(&sums, mca_coll_pipering_is_below(&known.key, &known.facts, total), "%s", show(&known));
+        tap_try(&sums, mca_coll_pipering_is_below(&known.key, &known.at, total), "%s", show(&known));
         known.key.order_matters = false;
         known.key.collective
             = tap_once_in(3) ? MCA_COLL_PIPERING_REDUCE
                              : (mca_coll_pipering_collective_t)
                                    tap_between(MCA_COLL_PIPERING_ALLREDUCE,
                                                MCA_COLL_PIPERING_COLLECTIVES - 1);
-        tap_try(&sums, mca_coll_pipering_is_below(&known.key, &known.facts, total), "%s", show(&known));
+        tap_try(&sums, mca_coll_pipering_is_below(&known.key, &known.at, total), "%s", show(&known));
     }
     tally_ok(&classes, 4000, "small calls are served as those of their class are");
     ok(60 < served, "in %lu cases they are", served);

@@ -273,9 +273,9 @@ static void test_links(void)
                     "rank %d of %d: %g to %g", r, p, known->machine.value[1],
                     known->machine.value[2]);
             tap_try(&rest,
-                    below == known->below && p == known->nodes.count && far == (NULL != known->leaf_of)
-                        && 3 == known->nodes.load,
-                    "rank %d of %d: below %d", r, p, (int) known->below);
+                    below == known->at.below && p == known->at.nodes && far == (NULL != known->at.leaf_of)
+                        && 3 == known->at.load,
+                    "rank %d of %d: below %d", r, p, (int) known->at.below);
         }
         tap_try(&links, good, "%d ranks: not set up", p);
         close_ranks(comm);

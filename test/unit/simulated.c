@@ -162,7 +162,7 @@ static void test_rings(void)
 
 typedef struct call_t {
     mca_coll_pipering_machine_t machine;
-    mca_coll_pipering_facts_t facts;
+    mca_coll_pipering_situation_t at;
     mca_coll_pipering_key_t key;
     int *node_of, *counts;
     mca_coll_pipering_ways_t *ways;
@@ -217,7 +217,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
         (void) mca_coll_pipering_ways_wind(call->ways);
         free(at);
     }
-    call->facts = (mca_coll_pipering_facts_t){.ranks = p,
+    call->at = (mca_coll_pipering_situation_t){.ranks = p,
                                               .nodes = (p + per_node - 1) / per_node,
                                               .ppn = per_node,
                                               .node_of = call->node_of,
@@ -239,7 +239,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
                   .scale = moves ? 8 : 1,
                   .unit = moves ? 1 : 8,
                   .parts = parts ? p : 1}};
-    call->plan = mca_coll_pipering_plan_new(&call->key, &call->facts);
+    call->plan = mca_coll_pipering_plan_new(&call->key, &call->at);
     if (NULL == call->plan) {
         tap_bail("no plan");
     }
@@ -257,7 +257,7 @@ static void close_call(call_t *call)
 static mca_coll_pipering_route_t *route_all(call_t *call)
 {
     mca_coll_pipering_plan_t *plan = call->plan;
-    const int p = call->facts.ranks;
+    const int p = call->at.ranks;
     int pipes, links = plan->row->links;
 
     if (plan->row->along_mesh) {
@@ -266,10 +266,10 @@ static mca_coll_pipering_route_t *route_all(call_t *call)
     void *memory = tap_memory(mca_coll_pipering_routes_size(plan->pipes * p, links, links));
     mca_coll_pipering_route_t *routes
         = mca_coll_pipering_routes_bind(memory, plan->pipes * p, links, links);
-    for (call->facts.me = 0; call->facts.me < p; call->facts.me++) {
-        mca_coll_pipering_plan_route(plan, &call->facts);
+    for (call->at.me = 0; call->at.me < p; call->at.me++) {
+        mca_coll_pipering_plan_route(plan, &call->at);
         for (int i = 0; i < plan->pipes; i++) {
-            mca_coll_pipering_route_t *to = &routes[i * p + call->facts.me], bound = *to;
+            mca_coll_pipering_route_t *to = &routes[i * p + call->at.me], bound = *to;
             const mca_coll_pipering_route_t *from = &plan->route[i];
 
             memcpy(to->in, from->in, (size_t) from->ins * sizeof(*from->in));
@@ -289,7 +289,7 @@ static double simulate(call_t *call)
     const mca_coll_pipering_machine_t *machine = &call->machine;
     mca_coll_pipering_route_t *routes = route_all(call);
     const double time = sim_run(&(sim_call_t){
-        .ranks = call->facts.ranks,
+        .ranks = call->at.ranks,
         .pipes = plan->pipes,
         .routes = routes,
         .bytes = plan->bytes,
@@ -332,7 +332,7 @@ static void try_call(ratios_t *ratios, call_t *call)
                     || (1 == ratios->outside && rough && ratios->least / 2 <= ratio
                         && ratio <= 2 * ratios->most)),
             "p %d on %d nodes, %llu units, B %zu units, root %d: model %g, simulated %g %s",
-            call->facts.ranks, call->facts.nodes, (unsigned long long) plan->total,
+            call->at.ranks, call->at.nodes, (unsigned long long) plan->total,
             plan->block_size, call->key.root, plan->time, simulated, sim_error);
     close_call(call);
 }

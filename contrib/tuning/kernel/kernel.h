@@ -15,7 +15,6 @@
  *
  *   kernel_main.c    begin, end, groups of cells
  *   kernel_cell.c    parsing a cell (no MPI)
- *   kernel_part.c    the part of the ranks that takes part (no MPI)
  *   kernel_race.c    the cells of a group take turns
  *   kernel_turn.c    one repetition
  *   kernel_calls.c   collective calls, with the data of the benchmarks
@@ -55,9 +54,7 @@ struct kernel_work_t {
     const kernel_kind_t *kind;
     const bench_world_t *world;
     kernel_problem_t problem;
-    void *data;       /**< the kind's */
-    size_t largest;   /**< contribution of a rank, bytes; 0: not of this kind */
-    int contributors; /**< ranks that contribute anything */
+    void *data; /**< the kind's */
 };
 
 /** The kinds of kernel_calls.c and kernel_tasks.c. */

@@ -38,14 +38,6 @@ typedef struct {
     agv_data_t data;
 } agv_work_t;
 
-static void describe_agv(kernel_work_t *work, const agv_problem_t *problem)
-{
-    for (int i = 0; i < work->world->size; ++i) {
-        work->largest = problem->bytes[i] > work->largest ? problem->bytes[i] : work->largest;
-        work->contributors += 0 < problem->bytes[i];
-    }
-}
-
 static bool agv_create(kernel_work_t *work, char *error)
 {
     static const char *const types[AGV_TYPES] = {"int", "byte", "list"};
@@ -66,7 +58,6 @@ static bool agv_create(kernel_work_t *work, char *error)
     if (!agv_data_create(&agv->data, &agv->problem, (agv_type_t) type, work->world->rank)) {
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    describe_agv(work, &agv->problem);
     return true;
 }
 
@@ -126,8 +117,6 @@ static bool fold_create(kernel_work_t *work, char *error)
     if (!fold_data_create(data, &problem, work->world)) {
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
-    work->largest = problem.total;
-    work->contributors = FOLD_BCAST == coll ? 1 : work->world->size;
     return true;
 }
 

@@ -25,10 +25,6 @@
  *   type            of allgatherv auto, byte, list; of others auto
  *   task            stream with scope=inter or intra and direction=one or all; echo with such a
  *                   scope; combine; each with bytes
- *   nodes, per_node, ranks
- *                   a part of the ranks: those of so many nodes, the first ones; of each of these
- *                   nodes so many, the first ones; of all these the first ones. Nodes stand in the
- *                   order of their lowest ranks
  *   set             variables
  *   reps, budget    so many repetitions; for so many seconds, but one in any case
  *   warmup          repetitions before
@@ -62,9 +58,6 @@ typedef struct kernel_problem_t {
     int scope;     /**< kernel_scope_t */
     int direction; /**< kernel_direction_t */
     size_t bytes;
-    int nodes;    /**< the first ones take part; 0: all */
-    int per_node; /**< the first ranks of each of them take part; 0: all */
-    int ranks;    /**< the first ones of these take part; 0: all */
 } kernel_problem_t;
 
 typedef struct kernel_cell_t {
@@ -86,13 +79,5 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
  * no arm always follows the same other one.
  */
 int kernel_order(int turn, int place, int count);
-
-/**
- * Marks the ranks that a problem means; how many they are, 2 at least. 0 and a sentence in
- * `error`: there is no such part. `node` has the node of each of the `ranks`, numbered in the order
- * of their lowest ranks; `member` and `taken` have room for `ranks`.
- */
-int kernel_part_find(const kernel_problem_t *problem, const int *node, int ranks, bool *member,
-                     int *taken, char error[KERNEL_NOTE]);
 
 #endif

@@ -154,54 +154,6 @@ static int parse(char *text, kernel_cell_t *cells, int rank)
     return count;
 }
 
-/* How many ranks take part in the group of this cell, and whether this one does; 0 and a sentence:
- * there is no such part. All ranks find the same. */
-static int find_part(const kernel_cell_t *cell, const bench_world_t *world, bool *takes_part,
-                     char *error)
-{
-    bool *member = kernel_alloc((size_t) world->size, sizeof(*member));
-    int *taken = kernel_alloc((size_t) world->size, sizeof(*taken));
-    int count;
-
-    count = kernel_part_find(&cell->problem, world->node, world->size, member, taken, error);
-    *takes_part = member[world->rank];
-    free(taken);
-    free(member);
-    return count;
-}
-
-/* A part of the ranks is a world of its own. */
-static void race_among(const kernel_cell_t *cells, int count, const bench_world_t *world,
-                       bool takes_part)
-{
-    bench_world_t some;
-    MPI_Comm comm;
-
-    MPI_Comm_split(world->base, takes_part ? 0 : MPI_UNDEFINED, 0, &comm);
-    if (MPI_COMM_NULL != comm) {
-        bench_world_create(&some, comm);
-        kernel_race(cells, count, &some);
-        bench_world_free(&some);
-    }
-}
-
-static void race(const kernel_cell_t *cells, int count, const bench_world_t *world)
-{
-    char error[KERNEL_NOTE];
-    bool takes_part;
-    int ranks;
-
-    ranks = find_part(cells, world, &takes_part, error);
-    for (int i = 0; 0 == ranks && 0 == world->rank && i < count; ++i) {
-        kernel_refuse(cells[i].id, error);
-    }
-    if (ranks == world->size) {
-        kernel_race(cells, count, world);
-    } else if (0 < ranks) {
-        race_among(cells, count, world, takes_part);
-    }
-}
-
 static void run_group(char *text, const bench_world_t *world)
 {
     kernel_cell_t *cells;
@@ -214,7 +166,7 @@ static void run_group(char *text, const bench_world_t *world)
     cells = kernel_alloc(lines, sizeof(*cells));
     count = parse(text, cells, world->rank);
     if (0 < count) {
-        race(cells, count, world);
+        kernel_race(cells, count, world);
     }
     free(cells);
 }

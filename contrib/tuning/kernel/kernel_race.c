@@ -310,22 +310,6 @@ static void print_algorithm(const arm_t *arm)
            1e-9 * (double) arm->served.predicted);
 }
 
-/* The communicator of the call. */
-static void print_world(const bench_world_t *world)
-{
-    int most = 0;
-
-    for (int node = 0; node < world->nodes; ++node) {
-        int own = 0;
-
-        for (int i = 0; i < world->size; ++i) {
-            own += node == world->node[i];
-        }
-        most = own > most ? own : most;
-    }
-    printf(", \"ranks\": %d, \"nodes\": %d, \"ppn\": %d", world->size, world->nodes, most);
-}
-
 /* Who served the last repetition, as far as this process knows. */
 static void print_served(const arm_t *arm)
 {
@@ -340,7 +324,6 @@ static void print_served(const arm_t *arm)
 
 static void print_arm(const race_t *race, const arm_t *arm)
 {
-    const kernel_work_t *work = &race->work;
     const char *status = NULL != arm->status ? arm->status : arm->wrong ? "wrong" : "ok";
 
     printf("{\"seconds\": [");
@@ -348,9 +331,7 @@ static void print_arm(const race_t *race, const arm_t *arm)
         printf(0 == i ? "%.9g" : ", %.9g", arm->seconds[i]);
     }
     putchar(']');
-    if (race->made && KERNEL_CALL == work->problem.kind) {
-        printf(", \"largest\": %zu, \"contributors\": %d", work->largest, work->contributors);
-        print_world(work->world);
+    if (race->made && KERNEL_CALL == race->work.problem.kind) {
         print_served(arm);
     }
     print_end(arm->cell->id, status, arm->note);

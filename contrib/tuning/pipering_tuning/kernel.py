@@ -253,14 +253,13 @@ class _Runner:
                 self.on_result(name, {"status": end.status, "seconds": [], "note": end.note})
 
 
-def run(program, launcher, cells, on_result, settings=None, cell_timeout=60.0, directory=None):
+def run(program, launcher, cells, on_result, cell_timeout=60.0, directory=None):
     """Times cells and tells on_result(ID, result) of each; returns the machine.
 
     program       of build()
-    launcher      argv(words, settings) of a job
+    launcher      argv(words) of a job
     cells         dicts, and lists of dicts that race each other; an iterable is asked for the
                   next item when the one before has its results, so it may depend on them
-    settings      a parameter file that jobs begin with, or None
     cell_timeout  seconds without a word from the kernel until a cell is given up
     directory     where kernel.log takes what jobs say besides, or None
 
@@ -269,8 +268,7 @@ def run(program, launcher, cells, on_result, settings=None, cell_timeout=60.0, d
     path = directory and os.path.join(directory, "kernel.log")
     # Not buffered: a line that a full disk does not take is not tried again by close.
     with open(path, "ab+", buffering=0) if path else tempfile.TemporaryFile() as log:
-        runner = _Runner(lambda: _Job(launcher.argv([program], settings), log), on_result,
-                         cell_timeout)
+        runner = _Runner(lambda: _Job(launcher.argv([program]), log), on_result, cell_timeout)
         try:
             runner.ready()
             for group in cells:

@@ -5,8 +5,7 @@
 #
 # $HEADER$
 """How a job is started: by mpirun and its options, by srun, or by any other command that takes a
-program behind its own words. A parameter file takes the place of mca-params.conf, by the
-environment of the program, which all of them hand on."""
+program behind its own words. Variables are set in the environment of the program, by `env`."""
 
 import os
 import shlex
@@ -21,23 +20,17 @@ OF_OPEN_MPI = ("mpirun", "mpiexec", "orte", "prte")
 class Launcher:
     """Makes the words of a job.
 
-    words       what begins it, a list; nothing of the program
-    conf_files  what Open MPI reads anyway, beside a file that a job is given
-    given       what the environment of the program has besides, [NAME=VALUE]
+    words   what begins it, a list; nothing of the program
+    given   what the environment of the program has besides, [NAME=VALUE]
     """
 
     def __init__(self, words, given=()):
         self.words = list(words)
-        self.conf_files = ""
         self.given = list(given)
 
-    def argv(self, program, settings_file=None):
+    def argv(self, program):
         """program: a list."""
-        given = list(self.given)
-        if settings_file is not None:
-            files = ",".join(filter(None, [settings_file, self.conf_files]))
-            given.append(f"OMPI_MCA_mca_base_param_files={files}")
-        return self.words + (["env", *given] if given else []) + list(program)
+        return self.words + (["env", *self.given] if self.given else []) + list(program)
 
     def ompi_info(self):
         """The path of ompi_info: beside what starts jobs, of OMPI_PREFIX, or on PATH. What lies

@@ -4,16 +4,13 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Measuring a machine, for `pipering-tune --machine FILE` and for a tuning: tasks alone, and the
-file for coll_pipering_machine that they give, or what disturbed them."""
+"""Measuring a machine: tasks alone, and the file for coll_pipering_machine that they give, or what
+disturbed them. Jobs run without coll/pipering, which need not be installed."""
 
-import os
 import statistics
-import tempfile
 import time
 
-from . import files, kernel, launch, machine_file, machine_fit, ompi_info, preflight, sentences
-from . import tasks
+from . import files, machine_file, machine_fit, preflight, tasks
 
 LIMIT = 90.0            # seconds of all cells
 SIZES_LEAST = 8         # of streams that judge a file
@@ -111,28 +108,22 @@ def conclude(path, measured, load, head, disturbing, say):
     return True
 
 
-def run(options, command, say):
-    """Whether the file was written."""
-    path = os.path.abspath(options.machine)
-    launcher = launch.make(options.launch, [WITHOUT])
-    table = ompi_info.read(launcher.ompi_info(), needed=False)
-    nodes, given = preflight.probe(launcher)
-    with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as place:
-        program = kernel.build(os.path.join(table.prefix, "bin", "mpicc"), place)
-        asked = kernel.run(program, launcher, [], None)
-        machine = preflight.describe(launcher, table, nodes, asked)
-        say(f"Open MPI {machine['release']}, {sentences.where(machine)}; at most "
-            f"{LIMIT / 60:g} minutes")
-        end = time.monotonic() + LIMIT
+def run(place, path, command, say):
+    """Measures the machine of a Place (place.py), writes its file or says why not; what was measured,
+    None if no file was written."""
+    end = time.monotonic() + LIMIT
+    say(f"Open MPI {place.table.version}, {place}; at most {LIMIT / 60:g} minutes for its links and "
+        "processors")
 
-        def run_in_time(cells):
-            results = {}
-            kernel.run(program, launcher, (one for one in cells if time.monotonic() < end),
-                       results.__setitem__)
-            return results
+    def run_in_time(cells):
+        results = {}
+        place.run((one for one in cells if time.monotonic() < end), results.__setitem__, [WITHOUT])
+        return results
 
-        measured, failures = measure(machine, run_in_time)
+    measured, failures = measure(place.machine, run_in_time)
     head = [f"Made by `{command}` on {time.strftime('%Y-%m-%d %H:%M:%S')}: "
-            f"Open MPI {machine['release']}, {sentences.where(machine)}"]
-    return conclude(path, measured, preflight.crowding(nodes, given), head,
-                    preflight.warnings(machine, nodes) + failures, say)
+            f"Open MPI {place.table.version}, {place}"]
+    load = preflight.crowding(place.nodes, place.given)
+    written = conclude(path, measured, load, head,
+                       preflight.warnings(place.machine, place.nodes) + failures, say)
+    return measured if written else None

@@ -4,14 +4,12 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
+"""Preflight: which machine, and what will disturb the measurement."""
 
-import os
-import shlex
 import subprocess
 
 from . import messages, processes
-from .files import Refusal, digest
+from .files import Refusal
 
 # What each rank prints about its node and about the variables that its environment sets, in words
 # that any shell knows.
@@ -39,12 +37,7 @@ OUTLIVE_START = f"sleep {WAIT} 2>/dev/null || sleep 1\n"
 # Governors that change the frequency of processors.
 CHANGING = {"powersave", "ondemand", "schedutil", "conservative"}
 
-# Seconds: hundreds of ranks of a node start ompi_info at the same time.
-FILES_LIMIT = 600
-
-# How a sentence ends whose failure comes before, and behind, the measuring.
 NOT_BEGUN = "nothing was measured"
-KEPT = "what was measured is kept, and nothing is recommended"
 
 
 class Node:
@@ -64,10 +57,10 @@ def _number(text, kind):
         return None
 
 
-def run_plainly(launcher, script, settings_file=None, limit=120, so=NOT_BEGUN):
+def run_plainly(launcher, script, limit=120):
     """Runs a script of sh, which is no MPI program, once for each rank; its output. Refuses if it
-    fails; `so` says what happens then."""
-    words = launcher.argv(["/bin/sh", "-c", OUTLIVE_START + script], settings_file)
+    fails."""
+    words = launcher.argv(["/bin/sh", "-c", OUTLIVE_START + script])
     job = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, text=True, errors="replace",
                            start_new_session=True)
@@ -75,13 +68,14 @@ def run_plainly(launcher, script, settings_file=None, limit=120, so=NOT_BEGUN):
         try:
             said, errors = job.communicate(timeout=limit)
         except subprocess.TimeoutExpired as error:
-            raise Refusal(f"`{launcher}` had not ended a job after {limit} s; {so}") \
+            raise Refusal(f"`{launcher}` had not ended a job after {limit} s; {NOT_BEGUN}") \
                 from error
         finally:
             processes.end(job)
     if 0 != job.returncode:
         raise Refusal(f"`{launcher}` failed with status {job.returncode}: "
-                      f"{messages.why((errors or said).splitlines()) or 'it says nothing'}; {so}")
+                      f"{messages.why((errors or said).splitlines()) or 'it says nothing'}; "
+                      f"{NOT_BEGUN}")
     return said
 
 
@@ -102,34 +96,8 @@ def probe(launcher):
     return nodes, given
 
 
-def _asking(table, settings):
-    """A script of sh that prints the lines of these variables' values alone."""
-    marks = " -e ".join(shlex.quote(f":param:{name}:value:") for name in sorted(settings))
-    program = shlex.quote(f"{table.prefix}/bin/ompi_info")
-    return f"shown=$({program} --parsable --all --level 9) || exit\n" \
-           f"printf '%s\\n' \"$shown\" | grep -F -e {marks}\nexit 0"
-
-
-def check_files(launcher, table, settings_file, settings):
-    """Starts ompi_info in every rank with a parameter file, as a job would be; refuses unless
-    each rank has taken all its settings."""
-    lines = run_plainly(launcher, _asking(table, settings), settings_file, FILES_LIMIT,
-                        KEPT).splitlines()
-    for name, wanted in settings.items():
-        mark = f":param:{name}:value:"
-        found = [line.rpartition(mark)[2].strip('"') for line in lines if mark in line]
-        if not found or not all(table.get(name).same(value, wanted) for value in found):
-            raise Refusal(f"a job that is given {settings_file} has {name} {_shown(found)}, not "
-                          f"{wanted}: the file must lie where all nodes see it, and nothing else "
-                          f"may set that variable; {KEPT}")
-
-
-def _shown(values):
-    return ", ".join(sorted(set(values))) or "nowhere"
-
-
 def describe(launcher, table, nodes, kernel_machine):
-    """The "machine" of results.json, as far as it is known."""
+    """What is known of the machine, {name: value}. kernel_machine: what the kernel says of it."""
     hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes)
     ranks = _ranks_of_nodes(launcher, nodes, kernel_machine, hosts)
     if 1 == sum(ranks):
@@ -144,7 +112,7 @@ def describe(launcher, table, nodes, kernel_machine):
         "ppn": max(ranks),
         "ranks": sum(ranks),
         "mapping": ",".join(map(str, ranks)),
-        "pml": kernel_machine.get("pml") or value_of(table, "pml") or "chosen by Open MPI",
+        "pml": kernel_machine.get("pml") or table.values.get("pml") or "chosen by Open MPI",
         "processors": first.processors,
         "processor": first.model,
         "oversubscribed": any(node.processors and node.ranks > node.processors
@@ -182,12 +150,6 @@ def _ranks_of_nodes(launcher, nodes, kernel_machine, hosts):
     return [kernel_machine["hosts"].count(host) for host in hosts]
 
 
-def value_of(table, name):
-    """The value of a variable, "" if there is none."""
-    variable = table.get(name)
-    return "" if variable is None else variable.value
-
-
 def warnings(machine, nodes):
     """Sentences about what will disturb the measurement."""
     said = []
@@ -220,38 +182,3 @@ def warnings(machine, nodes):
     if len({node.ranks for node in nodes.values()}) > 1:
         said.append(f"nodes have different numbers of ranks ({machine['mapping']})")
     return said
-
-
-def site_settings(table, names):
-    """What files and the environment of this site already set, of the variables that are tuned."""
-    return {name: value for name, value in table.given().items() if name in names}
-
-
-# Files of an Open MPI that serve calls: components, and the libraries that may have them built in.
-COMPONENTS = ("coll_pipering", "coll_mleader", "coll_tuned", "coll_han")
-LIBRARIES = ("libmpi", "libopen-pal")
-
-
-def installation(table):
-    """What of an Open MPI must not change while a run is resumed: {what it is: where, or which}."""
-    directory = table.components or os.path.join(table.prefix, "lib", "openmpi")
-    files = [f"mca_{name}.so" for name in COMPONENTS] + [f"../{name}.so" for name in LIBRARIES]
-    return {"prefix": table.prefix,
-            **{os.path.basename(name): digest(os.path.join(directory, name)) for name in files}}
-
-
-def check_jobs(launcher, table, given, names, wanted):
-    """Refuses where the environment of jobs sets what files are to set: it wins over
-    mca-params.conf, and in Open MPI 5.0 over `mpirun --tune` too, so that no file could change it.
-    given: what it sets; names: variables that are to be tuned; wanted: settings of files that the
-    user names, whose values may be there already."""
-    settings = [(name, value) for one in wanted for name, value in one.items()]
-    wrong = [name for name in names if name in given]
-    wrong += [name for name, value in settings
-              if name in given and not table.get(name).same(given[name], value)]
-    if wrong:
-        raise Refusal(f"jobs of `{launcher}` begin with {wrong[0]}={given[wrong[0]]} in their "
-                      "environment, which wins over any parameter file: unset "
-                      f"OMPI_MCA_{wrong[0]}, or take it out of --launch, and if it is to stay in "
-                      "force, write it to the file of --start in its place, or leave it out by "
-                      f"--variables; {NOT_BEGUN}")

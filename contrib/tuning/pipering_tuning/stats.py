@@ -7,65 +7,29 @@
 """Statistics of times: medians, ratios, confidence intervals.
 
 Times come in blocks: the repetitions of one job are a block, since jobs differ from each other by
-more than repetitions within a job. Two arms that take turns in the same jobs are compared by
-`ratio`, a bootstrap: what changes from job to job is alike for both. Arms that have jobs of their
-own are compared by `ratio_of_jobs`, where pairs of jobs are the sample, however many calls and
-repetitions each of them has.
+more than repetitions within a job. Pairs of jobs that followed each other are the sample, however
+many calls and repetitions each of them has.
 """
 
 import math
-import random
 from collections import namedtuple
 from statistics import fmean, median, stdev
 
 Interval = namedtuple("Interval", "middle low high")
 """A ratio or a time, and the ends of its confidence interval."""
 
-RESAMPLES = 300
-
-
-def pooled(blocks):
-    """All times of some blocks in one list."""
-    return [second for block in blocks for second in block]
-
 
 def middle(blocks):
     """The median of all times of some blocks."""
-    return median(pooled(blocks))
-
-
-def _resampled_log(pairs, dice):
-    """Mean logarithm of the ratio of medians, over calls, of one resample: jobs are drawn once for
-    all calls that have as many, then repetitions of each."""
-    total, drawn = 0.0, {}
-    for old, new in pairs:
-        jobs = min(len(old), len(new))
-        blocks = drawn.setdefault(jobs, dice.choices(range(jobs), k=jobs))
-        total += math.log(median(_redrawn(new, blocks, dice)) / median(_redrawn(old, blocks, dice)))
-    return total / len(pairs)
-
-
-def _redrawn(blocks, drawn, dice):
-    """Repetitions drawn anew from the blocks that were drawn."""
-    return [second for b in drawn for second in dice.choices(blocks[b], k=len(blocks[b]))]
-
-
-def ratio(pairs, level=0.95, seed=1, resamples=RESAMPLES):
-    """The geometric mean over calls of new time by old time, with its interval.
-
-    pairs: for each call (old, new), each a list of blocks of seconds; block i of both was measured
-    in turns in the same job. Where one has fewer, since a cell failed, only as many are drawn."""
-    dice = random.Random(seed)
-    draws = sorted(_resampled_log(pairs, dice) for _ in range(resamples))
-    tail = (1 - level) / 2 * (resamples - 1)
-    real = sum(math.log(middle(new) / middle(old)) for old, new in pairs) / len(pairs)
-    return Interval(math.exp(real), math.exp(draws[math.floor(tail)]),
-                    math.exp(draws[math.ceil(resamples - 1 - tail)]))
+    return median([second for block in blocks for second in block])
 
 
 def ratio_of_jobs(pairs, level=0.95):
-    """The same where block i of old and new are two jobs that followed each other: Student's
-    interval of the logarithms, a value for each pair of jobs. One pair alone tells nothing."""
+    """The geometric mean over calls of new time by old time, with its interval.
+
+    pairs: for each call (old, new), each a list of blocks of seconds; block i of both are two jobs that
+    followed each other. Student's interval of the logarithms, a value for each pair of jobs; one pair
+    alone tells nothing."""
     logs = [sum(math.log(median(new[i]) / median(old[i])) for old, new in pairs) / len(pairs)
             for i in range(min(len(blocks) for pair in pairs for blocks in pair))]
     if len(logs) < 2:

@@ -176,8 +176,8 @@ double predict_links(const predict_t *predict, const predict_outcome_t *outcome)
 bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes);
 void predict_free(predict_outcomes_t *outcomes);
 
-/** The facts that plans of this call rest on; its machine is borrowed. */
-mca_coll_pipering_facts_t predict_facts(const predict_t *predict);
+/** Where this call stands; its machine is borrowed. */
+mca_coll_pipering_situation_t predict_situation(const predict_t *predict);
 
 /** The costs of links that follow from them, those between nodes as fast as they may be. */
 mca_coll_pipering_cost_t predict_cost(const predict_t *predict);

@@ -22,7 +22,7 @@
 
 typedef struct {
     mca_coll_pipering_plan_t *plan;
-    mca_coll_pipering_facts_t facts;
+    mca_coll_pipering_situation_t at;
     int pipe;
     int lines; /* that are still drawn */
     const char *arrow;
@@ -31,8 +31,8 @@ typedef struct {
 /* Ranks behind one in a pipe, away from its end; how many. */
 static int find_behind(drawing_t *drawing, int rank, int *behind)
 {
-    drawing->facts.me = rank;
-    mca_coll_pipering_plan_route(drawing->plan, &drawing->facts);
+    drawing->at.me = rank;
+    mca_coll_pipering_plan_route(drawing->plan, &drawing->at);
     const mca_coll_pipering_route_t *route = &drawing->plan->route[drawing->pipe];
     const int count = route->reduces ? route->ins : route->outs;
 
@@ -64,14 +64,14 @@ static void draw_behind(drawing_t *drawing, int rank, int depth)
 /* The rank that a pipe begins or ends at: nobody sends it anything, or it sends to nobody. */
 static int find_end(drawing_t *drawing)
 {
-    drawing->facts.me = drawing->plan->key.root;
-    mca_coll_pipering_plan_route(drawing->plan, &drawing->facts);
+    drawing->at.me = drawing->plan->key.root;
+    mca_coll_pipering_plan_route(drawing->plan, &drawing->at);
     const mca_coll_pipering_route_t *route = &drawing->plan->route[drawing->pipe];
 
     if (0 == (route->reduces ? route->outs : route->ins)) {
         return drawing->plan->key.root;
     }
-    return drawing->facts.ranks - 1; /* a scan ends at the last rank */
+    return drawing->at.ranks - 1; /* a scan ends at the last rank */
 }
 
 static void draw_tree(drawing_t *drawing)
@@ -89,7 +89,7 @@ static void draw_tree(drawing_t *drawing)
 
 void predict_draw(const predict_t *predict, mca_coll_pipering_plan_t *plan)
 {
-    drawing_t drawing = {.plan = plan, .facts = predict_facts(predict)};
+    drawing_t drawing = {.plan = plan, .at = predict_situation(predict)};
 
     if (1 == plan->ring.size && !mca_coll_pipering_in_rounds(plan->row)) {
         for (; drawing.pipe < plan->pipes; ++drawing.pipe) {

@@ -21,7 +21,7 @@ static int most_of_node(const predict_call_t *call)
     return call->ranks < call->ppn ? call->ranks : call->ppn;
 }
 
-mca_coll_pipering_facts_t predict_facts(const predict_t *predict)
+mca_coll_pipering_situation_t predict_situation(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
     const predict_machine_t *machine = &predict->machine;
@@ -31,7 +31,7 @@ mca_coll_pipering_facts_t predict_facts(const predict_t *predict)
                             ? (float) (ppn / (double) (float) machine->processors)
                             : machine->of.value[MCA_COLL_PIPERING_LOAD];
 
-    return (mca_coll_pipering_facts_t){.ranks = call->ranks,
+    return (mca_coll_pipering_situation_t){.ranks = call->ranks,
                                        .nodes = call->nodes,
                                        .ppn = ppn,
                                        .node_of = call->node_of,
@@ -46,5 +46,5 @@ mca_coll_pipering_cost_t predict_cost(const predict_t *predict)
     const mca_coll_pipering_machine_t *machine = &predict->machine.of;
 
     return mca_coll_pipering_machine_cost(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
-                                          predict_facts(predict).load);
+                                          predict_situation(predict).load);
 }

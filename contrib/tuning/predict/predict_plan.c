@@ -42,11 +42,11 @@ static mca_coll_pipering_key_t key_of(const predict_t *predict)
 
 /* The plan by one algorithm; NULL: there is no memory, or another one stands in for it. */
 static mca_coll_pipering_plan_t *make_by(mca_coll_pipering_key_t key,
-                                         const mca_coll_pipering_facts_t *facts,
+                                         const mca_coll_pipering_situation_t *at,
                                          const mca_coll_pipering_row_t *row)
 {
     key.params.algorithm = (int) row->algorithm;
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, at);
 
     if (NULL != plan && plan->row != row) {
         mca_coll_pipering_plan_release(plan);
@@ -69,14 +69,14 @@ static void add(predict_outcomes_t *outcomes, mca_coll_pipering_plan_t *plan)
                               .seconds = plan->time};
 }
 
-static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
+static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_situation_t *at,
                     predict_outcomes_t *outcomes)
 {
     const mca_coll_pipering_row_t *row = NULL;
 
     while (NULL != (row = mca_coll_pipering_next_row(key->collective, row))
            && PREDICT_OUTCOMES > outcomes->count) {
-        mca_coll_pipering_plan_t *plan = make_by(*key, facts, row);
+        mca_coll_pipering_plan_t *plan = make_by(*key, at, row);
         if (NULL != plan) {
             add(outcomes, plan);
         }
@@ -87,7 +87,7 @@ static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_
 
 static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
                                               const mca_coll_pipering_key_t *key,
-                                              const mca_coll_pipering_facts_t *facts)
+                                              const mca_coll_pipering_situation_t *at)
 {
     const mca_coll_pipering_params_t *params = &predict->params;
     const predict_call_t *call = &predict->call;
@@ -95,7 +95,7 @@ static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
     if (MCA_COLL_PIPERING_OFF == params->algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (mca_coll_pipering_is_below(key, facts, call->total)) {
+    if (mca_coll_pipering_is_below(key, at, call->total)) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return mca_coll_pipering_is_local(call->collective, params->algorithm, call->nodes)
@@ -105,18 +105,18 @@ static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
 
 /* The component's own choice takes the place of its algorithm's plan, which is the same. */
 static bool find_chosen(const predict_t *predict, const mca_coll_pipering_key_t *key,
-                        const mca_coll_pipering_facts_t *facts, predict_outcomes_t *outcomes)
+                        const mca_coll_pipering_situation_t *at, predict_outcomes_t *outcomes)
 {
     mca_coll_pipering_key_t free_key = *key;
 
     if (MCA_COLL_PIPERING_OFF == free_key.params.algorithm) {
         free_key.params.algorithm = MCA_COLL_PIPERING_AUTO;
     }
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&free_key, facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&free_key, at);
     if (NULL == plan) {
-        return predict_refuse("there is no memory for a plan of %d ranks", facts->ranks);
+        return predict_refuse("there is no memory for a plan of %d ranks", at->ranks);
     }
-    const mca_coll_pipering_reason_t early = judge_early(predict, key, facts);
+    const mca_coll_pipering_reason_t early = judge_early(predict, key, at);
     const mca_coll_pipering_reason_t reason = MCA_COLL_PIPERING_TAKEN == early ? plan->reason
                                                                                : early;
     outcomes->served = MCA_COLL_PIPERING_TAKEN == reason;
@@ -174,12 +174,12 @@ static double limit_of(const predict_t *predict)
 
 bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes)
 {
-    const mca_coll_pipering_facts_t facts = predict_facts(predict);
+    const mca_coll_pipering_situation_t at = predict_situation(predict);
     const mca_coll_pipering_key_t key = key_of(predict);
 
     outcomes->limit = limit_of(predict) / predict_corner_links(&predict->call);
-    add_all(&key, &facts, outcomes);
-    return find_chosen(predict, &key, &facts, outcomes);
+    add_all(&key, &at, outcomes);
+    return find_chosen(predict, &key, &at, outcomes);
 }
 
 void predict_free(predict_outcomes_t *outcomes)
@@ -194,14 +194,14 @@ void predict_free(predict_outcomes_t *outcomes)
 /* ---- where the time goes ---- */
 
 /* The modelled time of the same blocks at other costs. */
-static double time_at(const predict_outcome_t *outcome, mca_coll_pipering_facts_t facts,
+static double time_at(const predict_outcome_t *outcome, mca_coll_pipering_situation_t at,
                       const mca_coll_pipering_machine_t *machine)
 {
     mca_coll_pipering_key_t key = outcome->plan->key;
 
-    facts.machine = machine;
+    at.machine = machine;
     key.params.block_size = outcome->block;
-    mca_coll_pipering_plan_t *plan = make_by(key, &facts, outcome->plan->row);
+    mca_coll_pipering_plan_t *plan = make_by(key, &at, outcome->plan->row);
     const double time = NULL == plan ? outcome->seconds : plan->time;
     if (NULL != plan) {
         mca_coll_pipering_plan_release(plan);
@@ -239,20 +239,20 @@ static void add_part(predict_outcome_t *outcome, const char *name, const char *m
  */
 void predict_split(const predict_t *predict, double limit, predict_outcome_t *outcome)
 {
-    const mca_coll_pipering_facts_t facts = predict_facts(predict);
+    const mca_coll_pipering_situation_t at = predict_situation(predict);
     mca_coll_pipering_machine_t left = predict->machine.of;
     double time = outcome->seconds;
 
-    for (size_t i = 2 > facts.nodes; i < sizeof(costs) / sizeof(costs[0]); ++i) {
+    for (size_t i = 2 > at.nodes; i < sizeof(costs) / sizeof(costs[0]); ++i) {
         for (int value = 0; MCA_COLL_PIPERING_MACHINE_VALUES > value; ++value) {
             left.value[value] *= 0 == (costs[i].values & 1u << value);
         }
-        const double rest = fmin(time, time_at(outcome, facts, &left));
+        const double rest = fmin(time, time_at(outcome, at, &left));
         add_part(outcome, costs[i].name, costs[i].meaning, time - rest);
         time = rest;
     }
-    const double transfer = 1 < facts.nodes ? fmin(time, limit) : time;
-    if (1 < facts.nodes) {
+    const double transfer = 1 < at.nodes ? fmin(time, limit) : time;
+    if (1 < at.nodes) {
         add_part(outcome, "fill", "idle links while the pipeline fills, or bytes sent twice",
                  time - transfer);
     }

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     for (int r = 0; r < ranks; ++r) {
         counts[r] = (int) (bytes / (r + 1) / sum);
     }
-    const mca_coll_pipering_facts_t facts = {.ranks = ranks,
+    const mca_coll_pipering_situation_t at = {.ranks = ranks,
                                              .nodes = ranks,
                                              .ppn = 1,
                                              .node_of = node_of,
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
         = {.collective = MCA_COLL_PIPERING_ALLGATHERV,
            .params = mca_coll_pipering_params_preset(),
            .sizes = {.counts = {counts, false}, .scale = 1, .unit = 1, .parts = ranks}};
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, &facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(&key, &at);
     if (NULL == plan) {
         die("no memory");
     }

@@ -78,7 +78,7 @@ static int judge_place(const mca_coll_pipering_call_t *call, const mca_coll_pipe
         rc = mca_coll_pipering_judge_small(context, key, call->total, &below);
     }
     *reason = below ? MCA_COLL_PIPERING_FALLBACK_SMALL
-              : mca_coll_pipering_is_local(call->collective, algorithm, context->known->nodes.count)
+              : mca_coll_pipering_is_local(call->collective, algorithm, context->known->at.nodes)
                   ? MCA_COLL_PIPERING_FALLBACK_LOCAL
                   : MCA_COLL_PIPERING_TAKEN;
     return rc;
@@ -173,7 +173,7 @@ int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base, size_t
     }
     int rc = mca_coll_pipering_set_up(context);
     if (OMPI_SUCCESS != rc || MCA_COLL_PIPERING_TAKEN != context->known->reason
-        || 2 > context->known->nodes.count) {
+        || 2 > context->known->at.nodes) {
         return rc;
     }
     const mca_coll_pipering_call_t call

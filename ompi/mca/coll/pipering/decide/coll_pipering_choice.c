@@ -55,8 +55,8 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_collective_row_t *row
         = mca_coll_pipering_collective_row(plan->key.collective);
-    const size_t fill = (size_t) (draft->ranks - 1) * MCA_COLL_PIPERING_LOCAL_BLOCK;
-    const size_t fills = (size_t) (LOCAL_LOAD < draft->load ? row->fills_loaded : row->fills);
+    const size_t fill = (size_t) (draft->at.ranks - 1) * MCA_COLL_PIPERING_LOCAL_BLOCK;
+    const size_t fills = (size_t) (LOCAL_LOAD < draft->at.load ? row->fills_loaded : row->fills);
 
     return 0 < fills && plan->total >= fills * fill
            && mca_coll_pipering_fifo_carries(plan->key.params.ring_buffer_size,
@@ -79,7 +79,7 @@ static bool waits_for_processors(const mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_link_cost_t *net = &draft->cost.net;
     const size_t total = draft->plan->total;
 
-    return 1 < draft->load && MCA_COLL_PIPERING_SMALL > total
+    return 1 < draft->at.load && MCA_COLL_PIPERING_SMALL > total
            && (double) total * net->beta < net->alpha + net->latency;
 }
 
@@ -91,11 +91,11 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
     if (is_forced(&plan->key)) {
         return MCA_COLL_PIPERING_TAKEN;
     }
-    if (2 > draft->nodes) {
+    if (2 > draft->at.nodes) {
         return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
                                        : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    const double margin = 1 < draft->load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
+    const double margin = 1 < draft->at.load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
                                                                                    : MARGIN;
     return !waits_for_processors(draft)
                    && share_of(&best->time, &plan->below) * margin < 1
@@ -113,16 +113,16 @@ typedef struct {
 
 static range_t range_of(const mca_coll_pipering_draft_t *draft)
 {
-    const double *value = draft->machine->value;
+    const double *value = draft->at.machine->value;
     const double least = value[MCA_COLL_PIPERING_NET_BETA];
-    const bool doubted = mca_coll_pipering_machine_doubted(draft->machine) && 1 < draft->nodes;
+    const bool doubted = mca_coll_pipering_machine_doubted(draft->at.machine) && 1 < draft->at.nodes;
 
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }
 
 static void look_at(mca_coll_pipering_draft_t *draft, double beta)
 {
-    draft->cost = mca_coll_pipering_machine_cost(draft->machine, beta, draft->load);
+    draft->cost = mca_coll_pipering_machine_cost(draft->at.machine, beta, draft->at.load);
 }
 
 /* The rate for which blocks are chosen: the middle of the range by ratio. */
@@ -143,23 +143,23 @@ static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft
         = {.modules = modules,
            .collective = plan->key.collective,
            .ordered = plan->key.ordered,
-           .ranks = draft->ranks,
-           .nodes = draft->nodes,
-           .ppn = draft->ppn,
-           .equal = draft->ppn * draft->nodes == draft->ranks,
+           .ranks = draft->at.ranks,
+           .nodes = draft->at.nodes,
+           .ppn = draft->at.ppn,
+           .equal = draft->at.ppn * draft->at.nodes == draft->at.ranks,
            .root = plan->key.root,
            .total = plan->total,
            .unit = plan->key.sizes.unit,
            .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
-           .node_of = draft->node_of,
-           .leaf_of = draft->leaf_of,
+           .node_of = draft->at.node_of,
+           .leaf_of = draft->at.leaf_of,
            .cost = &cost,
            .combine = draft->combine,
            .scratch = draft->problem.scratch};
     mca_coll_pipering_times_t times;
 
     for (int end = 0; end < (range->doubted ? 2 : 1); ++end) {
-        cost = mca_coll_pipering_machine_cost(draft->machine, range->beta[end], draft->load);
+        cost = mca_coll_pipering_machine_cost(draft->at.machine, range->beta[end], draft->at.load);
         times.at[end] = mca_coll_pipering_below_time(&call).time;
     }
     times.at[1] = range->doubted ? times.at[1] : times.at[0];
@@ -170,9 +170,9 @@ static void weigh_others(mca_coll_pipering_draft_t *draft, const range_t *range)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    plan->below = times_by(draft, range, draft->below);
-    if (MCA_COLL_PIPERING_ALLGATHER == plan->key.collective && 1 < draft->nodes
-        && 1 < draft->ppn) {
+    plan->below = times_by(draft, range, draft->at.below);
+    if (MCA_COLL_PIPERING_ALLGATHER == plan->key.collective && 1 < draft->at.nodes
+        && 1 < draft->at.ppn) {
         plan->leaders = times_by(draft, range, MCA_COLL_PIPERING_BELOW_LEADERS);
     }
 }
@@ -197,7 +197,7 @@ static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_ro
 
 static bool can_serve(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    return (!row->along_mesh || NULL != draft->ways) && (NULL == row->can || row->can(draft));
+    return (!row->along_mesh || NULL != draft->at.ways) && (NULL == row->can || row->can(draft));
 }
 
 /* The row that the user has forced, or what stands in for it; NULL: none. */

@@ -112,17 +112,17 @@ typedef struct mca_coll_pipering_plan_t {
     size_t size; /**< bytes of it */
 } mca_coll_pipering_plan_t;
 
-/** What a plan rests on besides the key; equal on all ranks but for `me`. */
-typedef struct mca_coll_pipering_facts_t {
+/** Where a call stands: what a plan rests on besides the key; equal on all ranks but for `me`. */
+typedef struct mca_coll_pipering_situation_t {
     int ranks, nodes, me;
     int ppn;            /**< most ranks on a node */
     const int *node_of; /**< [ranks] the lowest rank on the node of each rank; borrowed */
     const int *leaf_of; /**< [ranks] the lowest rank on the leaf switch of each; NULL: not known */
     double load;        /**< most ranks per processor */
     mca_coll_pipering_below_t below; /**< the modules that serve calls that this one leaves */
-    const mca_coll_pipering_machine_t *machine; /**< borrowed */
+    const mca_coll_pipering_machine_t *machine; /**< by a file, or by adapters; borrowed */
     const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */
-} mca_coll_pipering_facts_t;
+} mca_coll_pipering_situation_t;
 
 /** Calls about fewer bytes than this are small: a plan of their own is not worth it for most. */
 #define MCA_COLL_PIPERING_SMALL ((size_t) 8192)
@@ -139,12 +139,12 @@ static inline int mca_coll_pipering_small_class(size_t total)
  * are, and scans whose order matters. *memory is false where there is none.
  */
 bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
-                                      const mca_coll_pipering_facts_t *facts, int class,
+                                      const mca_coll_pipering_situation_t *at, int class,
                                       bool *memory);
 
 /** Whether a call about `total` bytes is left to the module below because it is small. */
 bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
-                                const mca_coll_pipering_facts_t *facts, size_t total);
+                                const mca_coll_pipering_situation_t *at, size_t total);
 
 /** Whether a call is left to the module below, whatever its sizes: a gather on one node. */
 static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t collective,
@@ -155,15 +155,15 @@ static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t col
 }
 
 /**
- * The plan of a call for rank `facts->me`, with all memory that it will need and counts of its own.
+ * The plan of a call for rank `at->me`, with all memory that it will need and counts of its own.
  * It is the caller's. NULL: no memory.
  */
 mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key_t *key,
-                                                     const mca_coll_pipering_facts_t *facts);
+                                                     const mca_coll_pipering_situation_t *at);
 
-/** Replaces the routes of a plan by those of rank `facts->me`. O(p). */
+/** Replaces the routes of a plan by those of rank `at->me`. O(p). */
 void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
-                                  const mca_coll_pipering_facts_t *facts);
+                                  const mca_coll_pipering_situation_t *at);
 
 /** Holds a plan, or lets go of it. */
 void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan);

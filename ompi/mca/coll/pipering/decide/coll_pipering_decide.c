@@ -50,23 +50,14 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 /* Plans that are kept together are no more bytes than this, but for one. */
 #define PLANS_BYTES ((size_t) 1024 * 1024)
 
-/*
- * What plans of calls like `key` rest on. Where results depend on the order of combining, this does not
- * depend on switches.
- */
-static mca_coll_pipering_facts_t facts_for(const mca_coll_pipering_known_t *known,
+/* Where results depend on the order of combining, plans do not depend on switches. */
+static mca_coll_pipering_situation_t situation_of(const mca_coll_pipering_known_t *known,
                                            const mca_coll_pipering_key_t *key)
 {
-    return (mca_coll_pipering_facts_t){.ranks = known->ranks,
-                                       .nodes = known->nodes.count,
-                                       .me = known->me,
-                                       .node_of = known->node_of,
-                                       .leaf_of = key->order_matters ? NULL : known->leaf_of,
-                                       .ppn = known->nodes.ppn,
-                                       .load = known->nodes.load,
-                                       .below = known->below,
-                                       .machine = &known->machine,
-                                       .ways = known->ways};
+    mca_coll_pipering_situation_t at = known->at;
+
+    at.leaf_of = key->order_matters ? NULL : at.leaf_of;
+    return at;
 }
 
 /* False: no memory for the cycles of its mesh. */
@@ -78,9 +69,9 @@ static bool is_wound(const mca_coll_pipering_known_t *known)
 static int make_plan(const mca_coll_pipering_known_t *known, const mca_coll_pipering_key_t *key,
                      mca_coll_pipering_plan_t **made)
 {
-    const mca_coll_pipering_facts_t facts = facts_for(known, key);
+    const mca_coll_pipering_situation_t at = situation_of(known, key);
 
-    *made = is_wound(known) ? mca_coll_pipering_plan_new(key, &facts) : NULL;
+    *made = is_wound(known) ? mca_coll_pipering_plan_new(key, &at) : NULL;
     return NULL == *made ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
@@ -88,13 +79,13 @@ static int make_plan(const mca_coll_pipering_known_t *known, const mca_coll_pipe
 static bool judge_class(mca_coll_pipering_known_t *known, const mca_coll_pipering_key_t *key,
                         int class)
 {
-    const mca_coll_pipering_facts_t facts = facts_for(known, key);
+    const mca_coll_pipering_situation_t at = situation_of(known, key);
     bool memory;
 
     if (!is_wound(known)) {
         return false;
     }
-    const bool below = mca_coll_pipering_small_is_below(key, &facts, class, &memory);
+    const bool below = mca_coll_pipering_small_is_below(key, &at, class, &memory);
     if (memory) {
         known->judged[key->collective] |= (uint16_t) (1 << class);
         known->small[key->collective] |= (uint16_t) (below << class);

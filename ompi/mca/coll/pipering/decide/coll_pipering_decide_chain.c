@@ -42,7 +42,7 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_key_t *key = &plan->key;
-    const int p = draft->ranks, me = draft->me;
+    const int p = draft->at.ranks, me = draft->at.me;
     mca_coll_pipering_chain_t chain;
 
     if (is_scan(draft)) {
@@ -50,7 +50,7 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft)
         mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
         return;
     }
-    mca_coll_pipering_chain(&chain, draft->node_of, p, key->root, me);
+    mca_coll_pipering_chain(&chain, draft->at.node_of, p, key->root, me);
     if (MCA_COLL_PIPERING_BCAST == key->collective) {
         mca_coll_pipering_chain_spread(&plan->route[0], &plan->ring, &chain);
     }
@@ -69,7 +69,7 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft)
 static mca_coll_pipering_shape_t shape_of(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_key_t *key = &draft->plan->key;
-    const int p = draft->ranks, *node_of = draft->node_of;
+    const int p = draft->at.ranks, *node_of = draft->at.node_of;
     int *scratch = draft->order_scratch;
 
     if (is_scan(draft)) {
@@ -119,9 +119,9 @@ static void order_line(mca_coll_pipering_ring_t *line, int p, bool reversed)
 static void add_link(const mca_coll_pipering_draft_t *draft, int from, int to, size_t bytes,
                      size_t *most)
 {
-    size_t *in = &draft->sizes[draft->node_of[to]];
+    size_t *in = &draft->sizes[draft->at.node_of[to]];
 
-    *in += draft->node_of[from] != draft->node_of[to] ? bytes : 0;
+    *in += draft->at.node_of[from] != draft->at.node_of[to] ? bytes : 0;
     *most = *in > *most ? *in : *most;
 }
 
@@ -135,10 +135,10 @@ static size_t busiest_bytes(const mca_coll_pipering_draft_t *draft)
     const size_t unit = plan->key.sizes.unit;
     size_t most = 0, before = 0;
 
-    for (int r = 0; r < draft->ranks; ++r) {
+    for (int r = 0; r < draft->at.ranks; ++r) {
         draft->sizes[r] = 0;
     }
-    for (int r = 1; r < draft->ranks; ++r) {
+    for (int r = 1; r < draft->at.ranks; ++r) {
         before += plan->all.bytes[r - 1] * unit;
         add_link(draft, r - 1, r, plan->total - before, &most);
         add_link(draft, r, r - 1, before, &most);
@@ -151,7 +151,7 @@ void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t part = plan->largest * plan->key.sizes.unit;
     mca_coll_pipering_chain_problem_t problem
-        = {.shape = mca_coll_pipering_chain_scan_shape(draft->node_of, draft->ranks,
+        = {.shape = mca_coll_pipering_chain_scan_shape(draft->at.node_of, draft->at.ranks,
                                                        draft->order_scratch),
            .bytes = busiest_bytes(draft),
            .passes = 1,
@@ -160,14 +160,14 @@ void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft)
 
     problem.shape.load = 1;
     mca_coll_pipering_place(plan, &plan->all);
-    order_line(&plan->ring, draft->ranks, false);
-    order_line(&plan->by_node, draft->ranks, true);
+    order_line(&plan->ring, draft->at.ranks, false);
+    order_line(&plan->by_node, draft->at.ranks, true);
     plan->pipes = 2;
     const size_t best = mca_coll_pipering_chain_search(&problem);
     const size_t given = mca_coll_pipering_set_blocks(draft, best < part ? best : part);
     const size_t block = given < part ? given : part;
     plan->time = mca_coll_pipering_chain_time(&problem, block);
-    plan->rounds = mca_coll_pipering_stages((uint64_t) (draft->ranks - 1),
+    plan->rounds = mca_coll_pipering_stages((uint64_t) (draft->at.ranks - 1),
                                             mca_coll_pipering_blocks(plan->total, block));
 }
 
@@ -175,8 +175,8 @@ void mca_coll_pipering_route_line_both(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_route_line(&plan->route[0], &plan->ring, draft->me, -1);
-    mca_coll_pipering_route_line(&plan->route[1], &plan->by_node, draft->me, 0);
+    mca_coll_pipering_route_line(&plan->route[0], &plan->ring, draft->at.me, -1);
+    mca_coll_pipering_route_line(&plan->route[1], &plan->by_node, draft->at.me, 0);
 }
 
 /* ---- around a ring ---- */
@@ -185,13 +185,13 @@ void mca_coll_pipering_route_line_both(mca_coll_pipering_draft_t *draft)
 static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t chunk = mca_coll_pipering_place_chunks(plan, draft->ranks);
+    const size_t chunk = mca_coll_pipering_place_chunks(plan, draft->at.ranks);
 
-    for (int r = 0; r < draft->ranks; ++r) {
+    for (int r = 0; r < draft->at.ranks; ++r) {
         draft->blocks[r] = 1;
     }
-    plan->ring.leaf_of = draft->leaf_of;
-    mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks,
+    plan->ring.leaf_of = draft->at.leaf_of;
+    mca_coll_pipering_order(&plan->ring, draft->at.node_of, draft->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     return chunk;
 }
@@ -211,28 +211,28 @@ static int count_least(const mca_coll_pipering_ring_t *ring)
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft)
 {
     return mca_coll_pipering_can_reorder(draft)
-           && draft->plan->largest >= (size_t) draft->ranks;
+           && draft->plan->largest >= (size_t) draft->at.ranks;
 }
 
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t chunk = scatter_vector(draft);
-    const int more = (int) (plan->largest % (size_t) draft->ranks);
-    const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
+    const int more = (int) (plan->largest % (size_t) draft->at.ranks);
+    const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->at.ranks,
                                                              .nodes = plan->ring.nodes,
                                                              .least = count_least(&plan->ring),
                                                              .bytes = chunk,
                                                              .unit = plan->key.sizes.unit,
                                                              .larger = 0 < more ? more
-                                                                                : draft->ranks,
+                                                                                : draft->at.ranks,
                                                              .combine = draft->combine,
                                                              .cost = draft->cost};
 
     const size_t block = mca_coll_pipering_set_blocks(
         draft, mca_coll_pipering_ring_allreduce_search(&ring));
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
-    plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
+    plan->rounds = 2 * (uint64_t) (draft->at.ranks - 1)
                    * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2;
 }
@@ -241,8 +241,8 @@ void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
-    mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->me);
+    mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->at.me);
+    mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->at.me);
     /* both go the same way around; there and back along a chain messages go opposite ways */
     mca_coll_pipering_route_shift_tags(&plan->route[1], plan->route[0].tags);
     plan->route[1].gate = 0;

@@ -25,8 +25,8 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->blocks[r] = mca_coll_pipering_blocks(draft->sizes[r], block_size);
     }
-    plan->ring.leaf_of = draft->leaf_of;
-    mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks, flags,
+    plan->ring.leaf_of = draft->at.leaf_of;
+    mca_coll_pipering_order(&plan->ring, draft->at.node_of, draft->blocks, flags,
                             draft->order_scratch);
 }
 
@@ -99,8 +99,8 @@ void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     if (mca_coll_pipering_scatters_result(plan->key.collective)) {
-        mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
+        mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->at.me);
     } else {
-        mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
+        mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->at.me);
     }
 }

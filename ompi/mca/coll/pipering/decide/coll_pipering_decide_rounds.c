@@ -58,8 +58,8 @@ static int count_leaves(const mca_coll_pipering_draft_t *draft)
 {
     int leaves = 0;
 
-    for (int r = 0; r < draft->ranks; ++r) {
-        leaves += r == draft->leaf_of[r];
+    for (int r = 0; r < draft->at.ranks; ++r) {
+        leaves += r == draft->at.leaf_of[r];
     }
     return leaves;
 }
@@ -72,15 +72,15 @@ static int count_leaves(const mca_coll_pipering_draft_t *draft)
 static void order_nodes(const mca_coll_pipering_draft_t *draft, int groups)
 {
     mca_coll_pipering_ring_t *ring = &draft->plan->by_node;
-    const int together = groups < draft->nodes ? (draft->nodes + groups - 1) / groups : 1;
-    const int turn = NULL == draft->leaf_of || 0 == draft->cost.uplinks ? 0
-                     : together * count_leaves(draft) <= draft->nodes   ? together
+    const int together = groups < draft->at.nodes ? (draft->at.nodes + groups - 1) / groups : 1;
+    const int turn = NULL == draft->at.leaf_of || 0 == draft->cost.uplinks ? 0
+                     : together * count_leaves(draft) <= draft->at.nodes   ? together
                                                                         : 1;
 
     if (NULL == ring->leaf_of || turn != ring->turn) {
-        ring->leaf_of = draft->leaf_of;
+        ring->leaf_of = draft->at.leaf_of;
         ring->turn = turn;
-        mca_coll_pipering_order(ring, draft->node_of, draft->blocks, MCA_COLL_PIPERING_ORDER_NODES,
+        mca_coll_pipering_order(ring, draft->at.node_of, draft->blocks, MCA_COLL_PIPERING_ORDER_NODES,
                                 draft->order_scratch);
     }
 }
@@ -106,7 +106,7 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    if (NULL != draft->leaf_of) {
+    if (NULL != draft->at.leaf_of) {
         order_nodes(draft, groups);
     }
     mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, sizes, plan->before, groups,
@@ -120,7 +120,7 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
 /* Groups it in bytes anew: nodes are ordered for so many groups where their leaf switches are known. */
 static void regroup(const mca_coll_pipering_draft_t *draft, int groups)
 {
-    if (NULL != draft->leaf_of) {
+    if (NULL != draft->at.leaf_of) {
         make_grid(draft, draft->sizes, groups, 1);
     } else {
         mca_coll_pipering_grid_group(&draft->plan->grid, groups);
@@ -250,7 +250,7 @@ static double rival_time(const mca_coll_pipering_draft_t *draft)
 /* Shapes whose shares go whole, with what they take at least, in the place of times. */
 static int list_groups(const mca_coll_pipering_draft_t *draft, shape_t list[GROUPINGS])
 {
-    const int ranks = draft->ranks, nodes = draft->plan->by_node.nodes;
+    const int ranks = draft->at.ranks, nodes = draft->plan->by_node.nodes;
     int count = 1;
 
     list[0] = (shape_t){.groups = ranks, .block = SIZE_MAX};
@@ -280,7 +280,7 @@ static int larger_of(int groups, int ranks)
  */
 static shape_t choose_freely(const mca_coll_pipering_draft_t *draft)
 {
-    const int ranks = draft->ranks, nodes = draft->plan->by_node.nodes;
+    const int ranks = draft->at.ranks, nodes = draft->plan->by_node.nodes;
     const double rival = rival_time(draft);
     shape_t list[GROUPINGS], best = {.groups = 0};
     int count = list_groups(draft, list);
@@ -335,10 +335,10 @@ static void place_parts(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     if (spreads(draft)) {
-        (void) mca_coll_pipering_place_chunks(plan, draft->ranks);
+        (void) mca_coll_pipering_place_chunks(plan, draft->at.ranks);
     }
     mca_coll_pipering_place(plan, &plan->all);
-    for (int r = 0; r < draft->ranks; ++r) {
+    for (int r = 0; r < draft->at.ranks; ++r) {
         draft->blocks[r] = 1;
         if (!spreads(draft) && 2 > plan->key.sizes.parts) {
             plan->bytes[r] = r == plan->key.root ? plan->largest : 0;
@@ -354,10 +354,10 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
 
     place_parts(draft);
     plan->by_node.leaf_of = NULL;
-    order_nodes(draft, draft->nodes);
+    order_nodes(draft, draft->at.nodes);
     plan->ring = plan->by_node;
     plan->pipes = 0;
-    make_grid(draft, draft->sizes, draft->nodes, 1);
+    make_grid(draft, draft->sizes, draft->at.nodes, 1);
     const shape_t shape = choose_shape(draft);
     plan->time = shape.time;
     make_grid(draft, plan->bytes, shape.groups, plan->key.sizes.unit); /* cut between elements */
@@ -379,7 +379,7 @@ static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_parts_t parts
-        = mca_coll_pipering_grid_parts(&plan->grid, &plan->slots, draft->me, k, sends);
+        = mca_coll_pipering_grid_parts(&plan->grid, &plan->slots, draft->at.me, k, sends);
     mca_coll_pipering_run_t run;
     size_t bytes = 0, end = SIZE_MAX;
 
@@ -406,20 +406,20 @@ static size_t count_evening(mca_coll_pipering_draft_t *draft)
 
     for (int lane = 0; lane < plan->grid.lanes; ++lane) {
         const mca_coll_pipering_piece_t *piece = mca_coll_pipering_grid_given(&plan->grid, slots,
-                                                                              draft->me, lane);
+                                                                              draft->at.me, lane);
         if (NULL != piece) {
-            const int to = mca_coll_pipering_grid_member(&plan->grid, draft->me, lane);
+            const int to = mca_coll_pipering_grid_member(&plan->grid, draft->at.me, lane);
             mca_coll_pipering_add_volume(&plan->out,
                                          (mca_coll_pipering_volume_t){1, piece->bytes});
-            out_to_network += draft->node_of[to] != draft->node_of[draft->me] ? piece->bytes : 0;
+            out_to_network += draft->at.node_of[to] != draft->at.node_of[draft->at.me] ? piece->bytes : 0;
         }
     }
     for (int i = slots->first[slots->own.first];
          i < slots->first[slots->own.first + slots->own.count]; ++i) {
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
-        if (draft->me != piece->rank) {
+        if (draft->at.me != piece->rank) {
             mca_coll_pipering_add_volume(&plan->in, (mca_coll_pipering_volume_t){1, piece->bytes});
-            plan->in_from_network += draft->node_of[piece->rank] != draft->node_of[draft->me]
+            plan->in_from_network += draft->at.node_of[piece->rank] != draft->at.node_of[draft->at.me]
                                          ? piece->bytes
                                          : 0;
         }
@@ -451,19 +451,19 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
     size_t out_to_network = 0;
 
-    mca_coll_pipering_grid_slots(&plan->grid, draft->me, &plan->slots);
+    mca_coll_pipering_grid_slots(&plan->grid, draft->at.me, &plan->slots);
     if (!spreads(draft)) {
         out_to_network = count_evening(draft);
     }
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
-                                                                                  draft->me, k);
+                                                                                  draft->at.me, k);
         const size_t in = add_round(draft, k, false, &plan->in);
         const size_t out = add_round(draft, k, true, &plan->out);
-        if (draft->node_of[round.from] != draft->node_of[draft->me]) {
+        if (draft->at.node_of[round.from] != draft->at.node_of[draft->at.me]) {
             plan->in_from_network += in;
         }
-        if (draft->node_of[round.to] != draft->node_of[draft->me]) {
+        if (draft->at.node_of[round.to] != draft->at.node_of[draft->at.me]) {
             out_to_network += out;
         }
     }

@@ -17,7 +17,7 @@
 
 static mca_coll_pipering_scan_t scan_of(const mca_coll_pipering_draft_t *draft)
 {
-    return (mca_coll_pipering_scan_t){.ranks = draft->ranks,
+    return (mca_coll_pipering_scan_t){.ranks = draft->at.ranks,
                                       .exclusive = MCA_COLL_PIPERING_EXSCAN
                                                    == draft->plan->key.collective};
 }
@@ -31,7 +31,7 @@ void mca_coll_pipering_plan_scan(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_scan_problem_t problem = {.scan = scan_of(draft),
-                                                      .node_of = draft->node_of,
+                                                      .node_of = draft->at.node_of,
                                                       .bytes = plan->total,
                                                       .combine = draft->combine,
                                                       .cost = draft->cost,
@@ -52,9 +52,9 @@ void mca_coll_pipering_count_scan(mca_coll_pipering_draft_t *draft)
     const int none = MCA_COLL_PIPERING_SCAN_NONE;
 
     for (int k = 0; k < mca_coll_pipering_scan_rounds(&scan); ++k) {
-        const int from = mca_coll_pipering_scan_from(&scan, draft->me, k);
-        const bool across = none != from && draft->node_of[from] != draft->node_of[draft->me];
-        plan->out.blocks += none != mca_coll_pipering_scan_to(&scan, draft->me, k);
+        const int from = mca_coll_pipering_scan_from(&scan, draft->at.me, k);
+        const bool across = none != from && draft->at.node_of[from] != draft->at.node_of[draft->at.me];
+        plan->out.blocks += none != mca_coll_pipering_scan_to(&scan, draft->at.me, k);
         plan->in.blocks += none != from;
         plan->in_from_network += across ? plan->total : 0;
     }

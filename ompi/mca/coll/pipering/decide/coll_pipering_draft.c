@@ -47,7 +47,7 @@ size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
 
 size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes)
 {
-    const size_t most = 2 > draft->nodes && 0 < draft->plan->key.params.ring_buffer_size
+    const size_t most = 2 > draft->at.nodes && 0 < draft->plan->key.params.ring_buffer_size
                             ? MCA_COLL_PIPERING_LOCAL_BLOCK
                             : BLOCK_MOST;
     return bytes < most ? bytes : most;
@@ -92,8 +92,8 @@ static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_rout
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_route_measure(route, plan->bytes, plan->block_size, draft->node_of,
-                                    draft->me);
+    mca_coll_pipering_route_measure(route, plan->bytes, plan->block_size, draft->at.node_of,
+                                    draft->at.me);
     for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
         mca_coll_pipering_add_volume(&plan->in, in->volume);

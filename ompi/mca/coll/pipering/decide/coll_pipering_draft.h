@@ -24,16 +24,9 @@
 /** A plan on its way. */
 typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
-    const int *node_of; /**< [p] the lowest rank on the node of each rank */
-    const int *leaf_of; /**< [p] the lowest rank on its leaf switch; NULL: not known */
-    int ranks, nodes, me;
-    int ppn;        /**< most ranks on a node */
-    double load;    /**< most ranks per processor */
-    mca_coll_pipering_below_t below;
+    mca_coll_pipering_situation_t at;
     double combine; /**< seconds a byte */
-    const mca_coll_pipering_ways_t *ways; /**< of its mesh, with cycles; NULL: there is none */
-    const mca_coll_pipering_machine_t *machine;
-    mca_coll_pipering_cost_t cost; /**< of it, at the rate of links that is looked at */
+    mca_coll_pipering_cost_t cost; /**< of the machine, at the rate of links that is looked at */
     size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
     int fixed_groups;              /**< likewise, of a gather in rounds */
     mca_coll_pipering_problem_t problem; /**< of a gather */

@@ -150,13 +150,13 @@ void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan)
 /* The scratch memory that making a plan takes; it begins with the blocks. */
 static bool take_scratch(mca_coll_pipering_draft_t *draft)
 {
-    const size_t blocks = aligned((size_t) draft->ranks * sizeof(uint64_t));
-    const size_t sizes = aligned((size_t) draft->ranks * sizeof(size_t));
-    const size_t ring = mca_coll_pipering_model_scratch(draft->ranks);
-    const size_t below = mca_coll_pipering_below_scratch(draft->ranks);
+    const size_t blocks = aligned((size_t) draft->at.ranks * sizeof(uint64_t));
+    const size_t sizes = aligned((size_t) draft->at.ranks * sizeof(size_t));
+    const size_t ring = mca_coll_pipering_model_scratch(draft->at.ranks);
+    const size_t below = mca_coll_pipering_below_scratch(draft->at.ranks);
     const size_t model = aligned(ring < below ? below : ring);
     char *scratch = malloc(blocks + sizes + model
-                           + mca_coll_pipering_order_scratch(draft->ranks));
+                           + mca_coll_pipering_order_scratch(draft->at.ranks));
 
     draft->blocks = (uint64_t *) scratch;
     if (NULL != scratch) {
@@ -168,27 +168,18 @@ static bool take_scratch(mca_coll_pipering_draft_t *draft)
 }
 
 static mca_coll_pipering_draft_t draft_of(mca_coll_pipering_plan_t *plan,
-                                          const mca_coll_pipering_facts_t *facts)
+                                          const mca_coll_pipering_situation_t *at)
 {
-    return (mca_coll_pipering_draft_t){.plan = plan,
-                                       .node_of = facts->node_of,
-                                       .leaf_of = facts->leaf_of,
-                                       .ranks = facts->ranks,
-                                       .nodes = facts->nodes,
-                                       .me = facts->me,
-                                       .ppn = facts->ppn,
-                                       .load = facts->load,
-                                       .below = facts->below,
-                                       .combine = mca_coll_pipering_machine_combine(
-                                           facts->machine, facts->load),
-                                       .ways = facts->ways,
-                                       .machine = facts->machine};
+    return (mca_coll_pipering_draft_t){
+        .plan = plan,
+        .at = *at,
+        .combine = mca_coll_pipering_machine_combine(at->machine, at->load)};
 }
 
 void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
-                                  const mca_coll_pipering_facts_t *facts)
+                                  const mca_coll_pipering_situation_t *at)
 {
-    mca_coll_pipering_draft_t draft = draft_of(plan, facts);
+    mca_coll_pipering_draft_t draft = draft_of(plan, at);
 
     if (NULL != plan->row->route) {
         plan->row->route(&draft);
@@ -197,10 +188,10 @@ void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
 }
 
 /* Fills a plan that has its memory and its key. */
-static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t *facts)
+static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_situation_t *at)
 {
     const mca_coll_pipering_key_t *key = &plan->key;
-    mca_coll_pipering_draft_t draft = draft_of(plan, facts);
+    mca_coll_pipering_draft_t draft = draft_of(plan, at);
 
     add_up(plan);
     if (!take_scratch(&draft)) {
@@ -209,9 +200,9 @@ static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t
     mca_coll_pipering_choose(&draft);
     plan->ring.leaf_of = plan->by_node.leaf_of = NULL; /* what they point at is the caller's */
     if (MCA_COLL_PIPERING_TAKEN == plan->reason) {
-        mca_coll_pipering_plan_route(plan, facts);
+        mca_coll_pipering_plan_route(plan, at);
     }
-    plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
+    plan->shared = at->nodes < at->ranks && !mca_coll_pipering_in_rounds(plan->row)
                    && mca_coll_pipering_fifo_carries(key->params.ring_buffer_size,
                                                      plan->block_size * key->sizes.unit);
     free(draft.blocks);
@@ -219,16 +210,16 @@ static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_facts_t
 }
 
 mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key_t *key,
-                                                     const mca_coll_pipering_facts_t *facts)
+                                                     const mca_coll_pipering_situation_t *at)
 {
     mca_coll_pipering_plan_t *plan = calloc(1, sizeof(*plan));
 
-    if (NULL == plan || !take_memory(plan, facts->ranks, facts->ways, key)) {
+    if (NULL == plan || !take_memory(plan, at->ranks, at->ways, key)) {
         free(plan);
         return NULL;
     }
     plan->users = 1;
-    if (!fill(plan, facts)) {
+    if (!fill(plan, at)) {
         mca_coll_pipering_plan_release(plan);
         return NULL;
     }
@@ -238,10 +229,10 @@ mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key
 /* ---- small calls ---- */
 
 /* Whether a call is served, by its plan, which is not kept; *memory is false where none is. */
-static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
+static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_pipering_situation_t *at,
                       bool *memory)
 {
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(key, facts);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(key, at);
 
     if (NULL == plan) {
         *memory = false;
@@ -257,7 +248,7 @@ static bool is_served(const mca_coll_pipering_key_t *key, const mca_coll_piperin
 #define CLASS_LEAST 4
 
 bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
-                                      const mca_coll_pipering_facts_t *facts, int class,
+                                      const mca_coll_pipering_situation_t *at, int class,
                                       bool *memory)
 {
     const bool gathers = mca_coll_pipering_collective_row(key->collective)->gathers;
@@ -266,22 +257,22 @@ bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
     mca_coll_pipering_key_t small
         = {.collective = key->collective,
            .params = key->params,
-           .sizes = {.scale = 1, .unit = 1, .parts = gathers ? facts->ranks : 1}};
+           .sizes = {.scale = 1, .unit = 1, .parts = gathers ? at->ranks : 1}};
 
     *memory = true;
     if (key->order_matters || class < (scans ? CLASS_LEAST_SCAN : CLASS_LEAST)
         || (mca_coll_pipering_combines(key->collective) && !scans)
-        || mca_coll_pipering_is_local(key->collective, MCA_COLL_PIPERING_AUTO, facts->nodes)) {
+        || mca_coll_pipering_is_local(key->collective, MCA_COLL_PIPERING_AUTO, at->nodes)) {
         return true;
     }
     if (MCA_COLL_PIPERING_ALLGATHERV == key->collective) {
-        int *counts = calloc((size_t) facts->ranks, sizeof(int));
+        int *counts = calloc((size_t) at->ranks, sizeof(int));
         *memory = NULL != counts;
         if (*memory) {
             counts[0] = (int) total;
             small.sizes.counts.at = counts;
         }
-        const bool served = *memory && is_served(&small, facts, memory);
+        const bool served = *memory && is_served(&small, at, memory);
         small.sizes.counts.at = NULL;
         free(counts);
         if (served || !*memory) {
@@ -290,16 +281,16 @@ bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
     }
     const size_t p = (size_t) small.sizes.parts;
     small.sizes.count = total < p ? 1 : total / p;
-    return !is_served(&small, facts, memory) && *memory;
+    return !is_served(&small, at, memory) && *memory;
 }
 
 bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
-                                const mca_coll_pipering_facts_t *facts, size_t total)
+                                const mca_coll_pipering_situation_t *at, size_t total)
 {
     bool memory;
 
     return MCA_COLL_PIPERING_AUTO == key->params.algorithm && MCA_COLL_PIPERING_SMALL > total
            && 0 < total
-           && mca_coll_pipering_small_is_below(key, facts, mca_coll_pipering_small_class(total),
+           && mca_coll_pipering_small_is_below(key, at, mca_coll_pipering_small_class(total),
                                                &memory);
 }

@@ -234,7 +234,7 @@ static void report_machine(const mca_coll_pipering_context_t *context,
         mca_coll_pipering_machine_write(&known->machine, text, sizeof(text));
         opal_output(context->process->output, "coll/pipering: machine of %s: %s # by %s; Open MPI "
                     MCA_COMMON_COLLTOOLS_RELEASE ", modules below: %s", context->comm->c_name, text,
-                    source, below_names[known->below]);
+                    source, below_names[known->at.below]);
     }
 }
 
@@ -244,7 +244,7 @@ static void set_machine(const mca_coll_pipering_context_t *context,
     const bool rdma = 0 < found->rdma.beta && mca_coll_pipering_adapters_are_used();
     const mca_coll_pipering_transport_t transport
         = rdma                     ? MCA_COLL_PIPERING_TRANSPORT_RDMA
-          : 1 < known->nodes.load ? MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED
+          : 1 < known->at.load ? MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED
                                    : MCA_COLL_PIPERING_TRANSPORT_TCP;
     const uint32_t eager = !rdma && mca_coll_pipering_adapters_are_btls() ? found->eager : 0;
 
@@ -259,29 +259,40 @@ static void set_machine(const mca_coll_pipering_context_t *context,
 static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_known_t *known,
                 const facts_t **of)
 {
+    const int ranks = ompi_comm_size(context->comm);
     int rc = mca_common_colltools_nodes_find(context->comm, "pipering", of);
 
     if (OMPI_SUCCESS != rc) {
         return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : OMPI_ERROR;
     }
-    const found_t found = find_all(of, ompi_comm_size(context->comm));
+    const found_t found = find_all(of, ranks);
     known->reason = judge(context, &found, of);
     if (MCA_COLL_PIPERING_TAKEN != known->reason) {
         return OMPI_SUCCESS;
     }
-    known->nodes = mca_common_colltools_nodes_count(context->comm);
-    known->node_of = malloc((found.leaf ? 2 : 1) * (size_t) known->ranks * sizeof(int));
-    if (NULL == known->node_of) {
+    known->places = malloc((found.leaf ? 2 : 1) * (size_t) ranks * sizeof(int));
+    if (NULL == known->places) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    known->leaf_of = found.leaf ? known->node_of + known->ranks : NULL;
-    mca_common_colltools_nodes_fill(context->comm, known->node_of, known->leaf_of);
-    known->below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below;
+    int *leaf_of = found.leaf ? known->places + ranks : NULL;
+    const mca_common_colltools_nodes_t nodes = mca_common_colltools_nodes_count(context->comm);
+    mca_common_colltools_nodes_fill(context->comm, known->places, leaf_of);
+    known->at = (mca_coll_pipering_situation_t){
+        .ranks = ranks,
+        .me = ompi_comm_rank(context->comm),
+        .nodes = nodes.count,
+        .ppn = nodes.ppn,
+        .load = nodes.load,
+        .node_of = known->places,
+        .leaf_of = leaf_of,
+        .below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below,
+        .machine = &known->machine};
     set_machine(context, known, &found, 0 < of[0]->machine);
     if (found.mesh) {
         complain(context, "mesh-unlike");
     } else {
         rc = mca_coll_pipering_ways_find(context, &known->ways);
+        known->at.ways = known->ways;
     }
     return rc;
 }
@@ -292,12 +303,11 @@ static bool same_ranks(const int *a, const int *b, int ranks)
 }
 
 /* Plans of both are the same. */
-static bool is_alike(const mca_coll_pipering_known_t *a, const mca_coll_pipering_known_t *b)
+static bool is_alike(const mca_coll_pipering_situation_t *a, const mca_coll_pipering_situation_t *b)
 {
-    return a->ranks == b->ranks && a->me == b->me && a->below == b->below
-           && a->nodes.count == b->nodes.count && a->nodes.ppn == b->nodes.ppn
-           && a->nodes.load == b->nodes.load
-           && 0 == memcmp(&a->machine, &b->machine, sizeof(a->machine))
+    return a->ranks == b->ranks && a->me == b->me && a->below == b->below && a->nodes == b->nodes
+           && a->ppn == b->ppn && a->load == b->load
+           && 0 == memcmp(a->machine, b->machine, sizeof(*a->machine))
            && same_ranks(a->node_of, b->node_of, a->ranks)
            && same_ranks(a->leaf_of, b->leaf_of, a->ranks);
 }
@@ -313,8 +323,9 @@ static mca_coll_pipering_known_t *keep(mca_coll_pipering_process_t *process,
     }
     OPAL_THREAD_LOCK(&process->lock);
     for (int i = 0; i < MCA_COLL_PIPERING_KEPT && NULL == same; ++i) {
-        same = NULL != process->kept[i] && is_alike(process->kept[i], known) ? process->kept[i]
-                                                                              : NULL;
+        same = NULL != process->kept[i] && is_alike(&process->kept[i]->at, &known->at)
+                   ? process->kept[i]
+                   : NULL;
     }
     if (NULL != same) {
         (void) __atomic_add_fetch(&same->users, 1, __ATOMIC_RELAXED);
@@ -330,14 +341,12 @@ static mca_coll_pipering_known_t *keep(mca_coll_pipering_process_t *process,
     return same;
 }
 
-static mca_coll_pipering_known_t *known_new(ompi_communicator_t *comm)
+static mca_coll_pipering_known_t *known_new(void)
 {
     mca_coll_pipering_known_t *known = calloc(1, sizeof(*known));
 
     if (NULL != known) {
         known->users = 1;
-        known->ranks = ompi_comm_size(comm);
-        known->me = ompi_comm_rank(comm);
         OBJ_CONSTRUCT(&known->lock, opal_mutex_t);
     }
     return known;
@@ -345,7 +354,7 @@ static mca_coll_pipering_known_t *known_new(ompi_communicator_t *comm)
 
 static int make(mca_coll_pipering_context_t *context)
 {
-    mca_coll_pipering_known_t *known = known_new(context->comm);
+    mca_coll_pipering_known_t *known = known_new();
     const facts_t **of = malloc((size_t) ompi_comm_size(context->comm) * sizeof(*of));
     const int rc = NULL == known || NULL == of ? OMPI_ERR_OUT_OF_RESOURCE
                                                : fill(context, known, of);
@@ -381,7 +390,7 @@ void mca_coll_pipering_known_release(mca_coll_pipering_known_t *known)
         mca_coll_pipering_plans_drop(known);
         mca_coll_pipering_ways_free(known->ways);
         OBJ_DESTRUCT(&known->lock);
-        free(known->node_of);
+        free(known->places);
         free(known);
     }
 }

@@ -18,6 +18,7 @@
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
+#include "coll_pipering_choice.h"
 #include "coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
@@ -32,8 +33,6 @@ BEGIN_C_DECLS
 #    define MCA_COLL_PIPERING_SITE_MACHINE ""
 #endif
 
-struct mca_coll_pipering_plan_t;
-
 /** Calls whose plan is kept. */
 #define MCA_COLL_PIPERING_PLANS 8
 
@@ -45,19 +44,16 @@ typedef struct mca_coll_pipering_known_t {
     int users; /**< communicators, and the process while it is kept; the last one frees it */
     mca_coll_pipering_reason_t reason; /**< TAKEN, or why no call can be served: ranks differ; then
                                             the rest is not there */
-    mca_common_colltools_nodes_t nodes;
-    int ranks, me;
-    int *node_of; /**< [ranks] the lowest rank on the node of each */
-    int *leaf_of; /**< [ranks] the lowest rank on its leaf switch; NULL: all are on one */
-    mca_coll_pipering_machine_t machine; /**< by a file, or by adapters */
-    mca_coll_pipering_below_t below;     /**< the modules below */
+    mca_coll_pipering_situation_t at;    /**< of its calls, which points at what follows */
+    int *places;                         /**< [2 ranks] nodes and leaf switches of ranks */
+    mca_coll_pipering_machine_t machine;
     mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL. It is
                                          not shared then */
     uint16_t small[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: the module below serves calls about
                                                         2^i bytes and more, below 2^(i + 1) */
     opal_mutex_t lock; /**< of what follows */
     uint16_t judged[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: it is known whether it does */
-    struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
+    mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest; /**< plan that is replaced next */
 } mca_coll_pipering_known_t;
 

@@ -41,7 +41,7 @@ static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_cost_t cost = draft->cost;
 
-    cost.net = 1 < draft->nodes ? cost.net : cost.local;
+    cost.net = 1 < draft->at.nodes ? cost.net : cost.local;
     return cost;
 }
 
@@ -70,7 +70,7 @@ static void size_streams(mca_coll_pipering_draft_t *draft,
 /* Whether streams share links, which they do within a vertex only. */
 static bool shares_links(const mca_coll_pipering_draft_t *draft)
 {
-    return draft->ways->mesh.vertices < draft->ranks;
+    return draft->at.ways->mesh.vertices < draft->at.ranks;
 }
 
 /* Routes one stream of several along a branch. */
@@ -95,7 +95,7 @@ static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
 static void plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_mesh_t *mesh = &draft->ways->mesh;
+    const mca_coll_pipering_mesh_t *mesh = &draft->at.ways->mesh;
     const int trees = mca_coll_pipering_trees_count(&mesh->extents), root = plan->key.root;
     const mca_coll_pipering_streams_problem_t streams
         = {.streams = trees,
@@ -115,19 +115,19 @@ static void plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 
 static bool has_paths(const mca_coll_pipering_draft_t *draft)
 {
-    return 0 < draft->ways->cycle.length;
+    return 0 < draft->at.ways->cycle.length;
 }
 
 static void find_branch(const mca_coll_pipering_draft_t *draft, int which,
                         mca_coll_pipering_branch_t *branch)
 {
-    const mca_coll_pipering_ways_t *ways = draft->ways;
+    const mca_coll_pipering_ways_t *ways = draft->at.ways;
     const int root = draft->plan->key.root;
 
     if (MCA_COLL_PIPERING_MESH_PATH == draft->plan->row->algorithm && has_paths(draft)) {
-        mca_coll_pipering_mesh_path(branch, &ways->mesh, &ways->cycle, which, root, draft->me);
+        mca_coll_pipering_mesh_path(branch, &ways->mesh, &ways->cycle, which, root, draft->at.me);
     } else {
-        mca_coll_pipering_mesh_tree(branch, &ways->mesh, which, root, draft->me);
+        mca_coll_pipering_mesh_tree(branch, &ways->mesh, which, root, draft->at.me);
     }
 }
 
@@ -158,7 +158,7 @@ static void route_streams(mca_coll_pipering_draft_t *draft)
 static void plan_mesh_path(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_mesh_t *mesh = &draft->ways->mesh;
+    const mca_coll_pipering_mesh_t *mesh = &draft->at.ways->mesh;
     const int paths = !goes_back(draft) && has_paths(draft) ? 2 : 1;
     const int hops = has_paths(draft)
                          ? mesh->vertices - 1
@@ -182,7 +182,7 @@ static void plan_mesh_path(mca_coll_pipering_draft_t *draft)
 
 static bool has_cycles(const mca_coll_pipering_draft_t *draft)
 {
-    return 0 < draft->ways->cycles;
+    return 0 < draft->at.ways->cycles;
 }
 
 static bool can_scatter_along_cycles(const mca_coll_pipering_draft_t *draft)
@@ -215,7 +215,7 @@ static void route_gather_cycles(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     for (int i = 0; i < plan->pipes; ++i) {
-        mca_coll_pipering_route(&plan->route[i], &draft->ways->ring[i], draft->me);
+        mca_coll_pipering_route(&plan->route[i], &draft->at.ways->ring[i], draft->at.me);
         take_part(plan, i, i, plan->pipes, shares_links(draft));
     }
 }
@@ -227,9 +227,9 @@ static void route_scatter_cycles(mca_coll_pipering_draft_t *draft)
     const int rings = plan->pipes / 2;
 
     for (int i = 0; i < rings; ++i) {
-        mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->ways->ring[i], draft->me);
+        mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->at.ways->ring[i], draft->at.me);
         take_part(plan, 2 * i, i, rings, shares_links(draft));
-        mca_coll_pipering_route(&plan->route[2 * i + 1], &draft->ways->ring[i], draft->me);
+        mca_coll_pipering_route(&plan->route[2 * i + 1], &draft->at.ways->ring[i], draft->at.me);
         take_part(plan, 2 * i + 1, i, rings, true);
         plan->route[2 * i + 1].gate = 2 * i;
     }
@@ -242,10 +242,10 @@ static void route_scatter_cycles(mca_coll_pipering_draft_t *draft)
 static void pose_problem(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t rings = (size_t) count_rings(draft->ways);
+    const size_t rings = (size_t) count_rings(draft->at.ways);
     size_t *bytes = plan->starts; /* which a gather has no other use for */
 
-    for (int r = 0; r < draft->ranks; ++r) {
+    for (int r = 0; r < draft->at.ranks; ++r) {
         bytes[r] = mca_coll_pipering_blocks(plan->bytes[r], rings);
     }
     draft->problem.ring = &plan->ring;
@@ -262,7 +262,7 @@ static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     const size_t given = mca_coll_pipering_given_block(draft);
 
     mca_coll_pipering_place(plan, &plan->all);
-    plan->ring = draft->ways->ring[0];
+    plan->ring = draft->at.ways->ring[0];
     pose_problem(draft);
     plan->block_size = 0 < given ? given
                                      : mca_coll_pipering_bound_block(
@@ -273,31 +273,31 @@ static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     draft->problem.bytes = plan->bytes;
     draft->problem.cost = draft->cost;
     plan->equation2 = mca_coll_pipering_equation2(&draft->problem);
-    plan->pipes = count_rings(draft->ways);
+    plan->pipes = count_rings(draft->at.ways);
 }
 
 static void plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const int rings = count_rings(draft->ways);
-    const size_t chunk = mca_coll_pipering_place_chunks(plan, draft->ranks);
+    const int rings = count_rings(draft->at.ways);
+    const size_t chunk = mca_coll_pipering_place_chunks(plan, draft->at.ranks);
     mca_coll_pipering_ring_allreduce_problem_t ring
-        = {.ranks = draft->ranks,
-           .nodes = draft->ways->mesh.vertices,
-           .least = draft->ranks / draft->ways->mesh.vertices,
+        = {.ranks = draft->at.ranks,
+           .nodes = draft->at.ways->mesh.vertices,
+           .least = draft->at.ranks / draft->at.ways->mesh.vertices,
            .bytes = mca_coll_pipering_blocks(chunk, (size_t) rings),
-           .larger = draft->ranks,
+           .larger = draft->at.ranks,
            .combine = draft->combine * rings,
            .cost = cost_of(draft)};
 
-    plan->ring = draft->ways->ring[0];
+    plan->ring = draft->at.ways->ring[0];
     if (ring.cost.net.overlap) {
         ring.cost.net.alpha *= rings;
     }
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
     const size_t block = plan->block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
-    plan->rounds = 2 * (uint64_t) (draft->ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
+    plan->rounds = 2 * (uint64_t) (draft->at.ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2 * rings;
 }
 
@@ -307,14 +307,14 @@ static bool can_go_along_lines(const mca_coll_pipering_draft_t *draft)
 {
     return mca_coll_pipering_can_reorder(draft)
            && MCA_COLL_PIPERING_LINES_MOST >= draft->plan->total
-           && mca_coll_pipering_lines_fit(&draft->ways->mesh);
+           && mca_coll_pipering_lines_fit(&draft->at.ways->mesh);
 }
 
 static mca_coll_pipering_lines_t lines_of(const mca_coll_pipering_draft_t *draft)
 {
-    return (mca_coll_pipering_lines_t){.mesh = &draft->ways->mesh,
+    return (mca_coll_pipering_lines_t){.mesh = &draft->at.ways->mesh,
                                        .group = MCA_COLL_PIPERING_LINES_GROUP,
-                                       .me = draft->me};
+                                       .me = draft->at.me};
 }
 
 /* By rank 0, so that ranks in groups of other sizes plan alike. */
@@ -329,7 +329,7 @@ static void plan_mesh_lines(mca_coll_pipering_draft_t *draft)
         = {.lines = &lines,
            .bytes = plan->total,
            .combine = draft->combine,
-           .cost = 1 < draft->nodes ? draft->cost.net : draft->cost.local};
+           .cost = 1 < draft->at.nodes ? draft->cost.net : draft->cost.local};
     mca_coll_pipering_place_alone(plan);
     plan->pipes = 0;
     plan->window = 0;
@@ -350,7 +350,7 @@ static void count_lines(mca_coll_pipering_draft_t *draft)
         plan->in.blocks += (uint64_t) phase[i].parts - 1;
         for (int part = 0; part < phase[i].parts; ++part) {
             const int from = mca_coll_pipering_lines_from(&lines, &phase[i], part);
-            plan->in_from_network += draft->node_of[from] == draft->node_of[draft->me]
+            plan->in_from_network += draft->at.node_of[from] == draft->at.node_of[draft->at.me]
                                          ? 0
                                          : plan->total;
         }
