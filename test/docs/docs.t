@@ -249,7 +249,7 @@ long_files() {
 # The cells of the annotated line are parts of it.
 annotated() {
     local line part
-    line=$(parts fenced "$1/docs/troubleshooting.md" | grep -m 1 'bytes copied$')
+    line=$(parts fenced "$1/docs/troubleshooting.md" | grep -m 1 'bytes copied; call')
     sed -n '/^## Reading the verbose line/,/^Other lines/p' "$1/docs/troubleshooting.md" |
         sed -nE 's/^\| `([^`]*)` .*/\1/p' | while IFS= read -r part; do
         [[ $line == *"$part"* ]] || echo "$part: the annotated line has no such part"

@@ -244,7 +244,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, mca_coll_pipering_form_
     }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return mca_coll_pipering_decline(&module->context, job->plan.name,
-                                         MCA_COLL_PIPERING_NO_TOTAL, reason);
+                                         MCA_COLL_PIPERING_NO_TOTAL, reason, 0);
     }
     return OMPI_SUCCESS == job->error ? permute(&job->plan, comm, module) : job->error;
 }

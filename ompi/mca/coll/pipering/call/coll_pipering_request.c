@@ -237,6 +237,7 @@ int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
     }
     request->call = *call;
     request->plan = plan;
+    request->number = call->context->verdict.heard;
     request->caller = (mca_common_colltools_caller_t){
         .owner = "pipering",
         .name = mca_coll_pipering_collective_row(call->collective)->name[call->form],

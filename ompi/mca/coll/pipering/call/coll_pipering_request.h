@@ -49,6 +49,7 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
     mca_coll_pipering_combine_args_t combine; /**< likewise */
     mca_coll_pipering_staging_t staging;      /**< likewise */
+    uint64_t number; /**< of the call on its communicator, in verbose lines */
     int tag;      /**< the first one; of a persistent request for all its starts */
     int pipes;    /**< that have been made */
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */

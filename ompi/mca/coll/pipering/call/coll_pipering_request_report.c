@@ -69,14 +69,14 @@ static void print_line(const mca_coll_pipering_request_t *request,
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (below %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted, "
-                "%" PRIu64 " bytes copied",
+                "%" PRIu64 " bytes copied; call %" PRIu64 ", plan %u",
                 request->caller.name, request->super.comm->c_name, plan->row->text, plan->total,
                 ompi_comm_size(request->super.comm),
                 request->call.context->known->at.nodes,
                 plan->block_size * plan->key.sizes.unit, plan->equation2, plan->window,
                 plan->rounds, plan->time, plan->below.at[0], order, traffic->blocks_in,
                 plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic),
-                traffic->bytes_copied);
+                traffic->bytes_copied, request->number, plan->number);
 }
 
 static void count(const mca_coll_pipering_request_t *request,
@@ -111,10 +111,10 @@ void mca_coll_pipering_request_report(const mca_coll_pipering_request_t *request
 /* ---- calls that are left ---- */
 
 int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
-                              size_t total, mca_coll_pipering_reason_t reason)
+                              size_t total, mca_coll_pipering_reason_t reason, unsigned plan)
 {
     mca_coll_pipering_process_t *process = context->process;
-    char bytes[32] = "";
+    char bytes[32] = "", its[32] = "";
 
     mca_common_colltools_count(&process->counters.fallback[reason], 1);
     mca_coll_pipering_note_left(context, reason);
@@ -122,8 +122,13 @@ int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *
         if (MCA_COLL_PIPERING_NO_TOTAL != total) {
             snprintf(bytes, sizeof(bytes), "%zu bytes, ", total);
         }
-        opal_output(process->output, "coll/pipering: %s on %s: %sleft to the module below: %s",
-                    name, context->comm->c_name, bytes, mca_coll_pipering_reason_text(reason));
+        if (0 < plan) {
+            snprintf(its, sizeof(its), ", plan %u", plan);
+        }
+        opal_output(process->output,
+                    "coll/pipering: %s on %s: %sleft to the module below: %s; call %" PRIu64 "%s",
+                    name, context->comm->c_name, bytes, mca_coll_pipering_reason_text(reason),
+                    context->verdict.heard, its);
     }
     return OMPI_ERR_NOT_SUPPORTED;
 }

@@ -60,13 +60,11 @@ static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t *
                             : mca_coll_pipering_reduce_rounds_new(&args, made);
 }
 
-static int (*const make[])(const request_t *request, mca_coll_pipering_scheduled_t **made)
-    = {[MCA_COLL_PIPERING_ROUNDS] = make_rounds,
-       [MCA_COLL_PIPERING_MESH_LINES] = mca_coll_pipering_mesh_lines};
-
 int mca_coll_pipering_request_schedule(request_t *request)
 {
-    const int rc = make[request->plan->row->algorithm](request, &request->scheduled);
+    const bool lines = MCA_COLL_PIPERING_MESH_LINES == request->plan->row->algorithm;
+    const int rc = lines ? mca_coll_pipering_mesh_lines(request, &request->scheduled)
+                         : make_rounds(request, &request->scheduled);
 
     if (OMPI_SUCCESS == rc) {
         mca_common_colltools_schedule_begin(&request->scheduled->schedule);

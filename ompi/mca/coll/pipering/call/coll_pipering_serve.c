@@ -110,12 +110,13 @@ static int decide(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t
         mca_coll_pipering_note_taken(context, (*plan)->row->text);
         return OMPI_SUCCESS;
     }
+    const unsigned number = NULL == *plan ? 0 : (*plan)->number;
     if (NULL != *plan) {
         mca_coll_pipering_plan_release(*plan);
     }
     return mca_coll_pipering_decline(
         context, mca_coll_pipering_collective_row(call->collective)->name[call->form],
-        call->total, reason);
+        call->total, reason, number);
 }
 
 /* ---- calls ---- */

@@ -86,7 +86,7 @@ static bool waits_for_processors(const mca_coll_pipering_draft_t *draft)
 static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
                                         const mca_coll_pipering_weighed_t *best)
 {
-    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_plan_t *plan = draft->plan;
 
     if (is_forced(&plan->key)) {
         return MCA_COLL_PIPERING_TAKEN;
@@ -95,10 +95,10 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
         return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
                                        : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    const double margin = 1 < draft->at.load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
-                                                                                   : MARGIN;
+    plan->margin = 1 < draft->at.load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
+                                                                                : MARGIN;
     return !waits_for_processors(draft)
-                   && share_of(&best->time, &plan->below) * margin < 1
+                   && share_of(&best->time, &plan->below) * plan->margin < 1
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }

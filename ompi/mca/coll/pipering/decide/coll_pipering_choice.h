@@ -77,6 +77,7 @@ typedef struct mca_coll_pipering_weighed_t {
 /** All that is decided for a call; kept while in use. */
 typedef struct mca_coll_pipering_plan_t {
     int users; /**< whoever holds it; the last one frees it */
+    unsigned number; /**< in verbose lines: of this process's plans, the first one is 1 */
     mca_coll_pipering_key_t key;       /**< with counts of its own */
     mca_coll_pipering_reason_t reason; /**< MCA_COLL_PIPERING_TAKEN: this component serves it */
     const mca_coll_pipering_row_t *row; /**< the algorithm that serves it */
@@ -104,6 +105,7 @@ typedef struct mca_coll_pipering_plan_t {
     size_t in_from_network;    /**< bytes */
     double time;               /**< modelled seconds */
     mca_coll_pipering_times_t below; /**< likewise, of the module below */
+    double margin; /**< by which it must be slower than the row, 0: it was not asked for */
     mca_coll_pipering_weighed_t weighed[MCA_COLL_PIPERING_WEIGHED]; /**< none if one is forced */
     int weighed_count;
     mca_coll_pipering_times_t leaders; /**< of coll/mleader, 0: it serves no such call */

@@ -174,11 +174,12 @@ static void report_plan(const mca_coll_pipering_context_t *context,
                         plan->leaders.at[0], plan->leaders.at[1]);
     }
     opal_output(context->process->output,
-                "coll/pipering: %s of %zu bytes on %s: %sbelow %.6f to %.6f s: %s",
+                "coll/pipering: %s of %zu bytes on %s: %sbelow %.6f to %.6f s: %s; plan %u, margin %g",
                 mca_coll_pipering_collective_row(plan->key.collective)
                     ->name[MCA_COLL_PIPERING_BLOCKING],
                 plan->total, context->comm->c_name, rows, plan->below.at[0], plan->below.at[1],
-                MCA_COLL_PIPERING_TAKEN == plan->reason ? plan->row->value : "below");
+                MCA_COLL_PIPERING_TAKEN == plan->reason ? plan->row->value : "below", plan->number,
+                plan->margin);
 }
 
 /* Makes a plan and keeps it in place of the oldest. */
@@ -190,6 +191,7 @@ static int add_plan(const mca_coll_pipering_context_t *context, const mca_coll_p
 
     if (OMPI_SUCCESS == rc) {
         mca_common_colltools_count(&context->process->counters.plans, 1);
+        (*plan)->number = (unsigned) context->process->counters.plans;
         report_plan(context, *plan);
         make_room(known, (*plan)->size);
         forget(known, known->oldest);

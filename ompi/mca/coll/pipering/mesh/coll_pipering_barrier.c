@@ -93,7 +93,7 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
         return OMPI_SUCCESS;
     }
     return mca_coll_pipering_decline(&module->context, names[form], MCA_COLL_PIPERING_NO_TOTAL,
-                                     reason);
+                                     reason, 0);
 }
 
 /* ---- calls ---- */
