@@ -1,6 +1,5 @@
 #!/bin/bash
-# What calls move: blocks and bytes of each rank against the plan, bytes into
-# each node against m - M_J, by the component's counters and by those of links.
+# What calls move: bytes into each rank, once, and into each node against m - M_J, by the component's counters and by those of links.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -53,7 +52,7 @@ if [[ ${1-} == wire ]]; then
     exit
 fi
 
-build counters "${plan_sources[@]}" -lm
+build counters
 build volume
 
 # mleader would serve some of the calls, and ask pipering to gather for its groups

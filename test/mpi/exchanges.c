@@ -127,32 +127,6 @@ static void try_counters(swap_kind_t call, bool in_place, uint64_t key)
     }
 }
 
-/** Sizes just below the bound, at it, and above. */
-static void try_small(void)
-{
-    const size_t p = (size_t) tap_size;
-    int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int));
-    char *out = tap_memory(p * 101), *in = tap_memory(p * 101);
-    uint64_t small = 0;
-
-    for (int i = 0; i < tap_size; i++) {
-        count[i] = i == tap_rank ? 0 : 99 + (i + tap_rank) % 3;
-        displ[i] = 101 * i;
-        small += 0 < count[i] && 100 > count[i];
-    }
-    knob_set("coll_pipering_alltoall_small", 100);
-    memset(out, 1, p * 101);
-    const uint64_t before = counted("small_sent");
-    TAP_MPI(MPI_Alltoallv(out, count, displ, MPI_CHAR, in, count, displ, MPI_CHAR,
-                          MPI_COMM_WORLD));
-    tap_check(counted("small_sent") - before == small, "another number",
-              "messages of fewer bytes than coll_pipering_alltoall_small are small");
-    free(count);
-    free(displ);
-    free(out);
-    free(in);
-}
-
 /**
  * In place, one pair at a time. Ranks whose variables were not the same could come to
  * their pairs in orders by which 0 waits for 2, 2 for 1, and 1 for 0.
@@ -356,7 +330,6 @@ static void try_all_calls(void)
         try_counters(SWAP_W, 0 == key % 2, key);
         try_counters(SWAP_NEIGHBORS, false, key);
     }
-    try_small();
     if (4 <= tap_size) {
         try_unequal();
     }

@@ -465,22 +465,11 @@ static void try_plain(const char *name)
     free(values);
 }
 
-/* A rank whose node has another parameter file. */
-static void set_alone(void)
-{
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *alone = getenv("TEST_ALONE");
-
-    if (NULL != rank && NULL != alone && atoi(rank) == atoi(alone)) {
-        setenv("OMPI_MCA_coll_pipering_fixed_point_sum", "false", 1);
-    }
-}
-
 int main(int argc, char **argv)
 {
     kind_t kinds[KINDS];
     const char *what;
 
-    set_alone();
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (!knob_begin()) {
         tap_bail("no coll/pipering");
@@ -495,10 +484,8 @@ int main(int argc, char **argv)
         try_long(kinds);
     } else if (0 == strcmp(what, "off")) {
         try_plain("by default");
-    } else if (0 == strcmp(what, "unequal")) {
-        try_plain("a variable that ranks have not alike");
     } else {
-        tap_bail("orders, forms, long, off or unequal?");
+        tap_bail("orders, forms, long or off?");
     }
     knob_end();
     return tap_end();

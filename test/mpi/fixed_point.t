@@ -35,9 +35,4 @@ else
 fi
 on_nodes "long vectors" 1,2 block 100 "${on[@]}" "$bin/fixed_point" long
 on_one "switched off" 3 60 "$bin/fixed_point" off
-
-# Without the variable on one rank: the sums are right, and the user is told.
-on_nodes "a rank without the variable" 1,1 block 60 -x TEST_ALONE=1 "${on[@]}" \
-    "$bin/fixed_point" unequal
-yes_if "it is named" said 'coll_pipering_fixed_point_sum'
 finish

@@ -7,7 +7,6 @@
 build hops "$here/fault.c" -ldl
 # the mmap of fault.c would be replaced by those of Open MPI and UCX that watch memory
 export OMPI_MCA_memory=^patcher UCX_MEM_MMAP_HOOK_MODE=none
-build hops_life
 
 # ---- what goes through them ----
 
@@ -26,9 +25,6 @@ ring=(--mca coll_pipering_backing_directory "$work/ring")
 left() {
     find "$1" -mindepth 1 -printf '%P '
 }
-
-on_one "communicators that come and go" 3 60 "${ring[@]}" -x DIRECTORY="$work/ring" "$bin/hops_life"
-is "communicators that come and go: nothing is left" "$(left "$work/ring")" ""
 
 # killed STEP VICTIM: tests; the victim is killed as it comes to this step of making a buffer.
 killed() {

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 
 build_fuzz
-for program in exchanges nonblocking tags leaders_error stages; do
+for program in exchanges nonblocking tags leaders_error; do
     build "$program"
 done
 build hops "$here/fault.c" -ldl
@@ -27,7 +27,6 @@ on_one_node() {
     on_one "fuzz, threads" 3 "$limit" "${replay[@]}" -x THREADS=3 "$bin/fuzz"
     on_one "fuzz, leaders" 4 "$limit" "${replay[@]}" "${two[@]}" "$bin/fuzz"
     on_one nonblocking 3 "$limit" "$bin/nonblocking"
-    on_one stages 5 "$limit" "$bin/stages"
     on_one exchanges 5 "$limit" "${whole[@]}" "$bin/exchanges"
     on_one "ring buffers" 4 "$limit" "$bin/hops"
     on_one tags 4 "$limit" --mca mpi_param_check 0 "$bin/tags"

@@ -84,32 +84,6 @@ static void fill_nodes(instance_t *in, int per_node)
 
 /* ---- times ---- */
 
-/* Full blocks only: nothing is rounded and the model is exact, latency and all. */
-static void test_exact(void)
-{
-    tap_tally_t tally = {0, 0};
-    instance_t in;
-
-    for (int i = 0; i < 1500; i++) {
-        const size_t size = 1 + tap_below(100000);
-        const uint64_t empties = tap_below(5);
-        double model, real;
-
-        in.p = tap_between(2, 24);
-        fill_nodes(&in, 1);
-        for (int r = 0; r < in.p; r++) {
-            in.bytes[r] = tap_below(5) < empties ? 0 : size * (1 + tap_below(12));
-        }
-        open_instance(&in, size, NODES | (tap_once_in(2) ? EMPTIES : 0), &costs[i % COSTS]);
-        model = mca_coll_pipering_time(&in.problem, size);
-        real = simulated(&in);
-        tap_try(&tally, tap_near(model, real), "cost %d, %s: model %g, simulated %g",
-                i % COSTS, ref_show(in.blocks, in.p), model, real);
-        close_instance(&in);
-    }
-    tally_ok(&tally, 1500, "the time of full blocks is that of the simulation");
-}
-
 /* Blocks of any size take as long as the least that is said of a call, or longer. */
 static void test_least(void)
 {
@@ -354,7 +328,6 @@ int main(void)
     test_equation2();
     test_equation2_edges();
     test_packets();
-    test_exact();
     test_least();
     test_times(1, 0.15, "a rank a node");
     test_times(4, 0.25, "four ranks a node"); /* links inside a node are modelled roughly */

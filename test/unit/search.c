@@ -171,46 +171,6 @@ static void test_model(const int *sizes, int count, int per_node, size_t factor,
     printf("# %s: worst %.3f of the best\n", name, worst);
 }
 
-/* ---- evaluations of the model ---- */
-
-/* MOST of plan_search.c: first calls wait for a search. */
-#define MOST_TIMES 203
-
-typedef struct counted_t {
-    const mca_coll_pipering_problem_t *problem;
-    int *times;
-} counted_t;
-
-static double count_time(const void *counted, size_t block_size)
-{
-    const counted_t *its = counted;
-
-    ++*its->times;
-    return mca_coll_pipering_time(its->problem, block_size);
-}
-
-/* From any middle, since the paper's closed form may be far off. */
-static void test_evaluations(void)
-{
-    tap_tally_t few = {0, 0};
-    instance_t in;
-
-    for (int i = 0; i < 3000; i++) {
-        in.p = tap_between(2, 64);
-        in.cost = i % COSTS;
-        open_instance(&in, (dist_t) tap_below(DIST_COUNT), (size_t) tap_between(64, 4 << 20), 1,
-                      NODES | EMPTIES);
-        int times = 0;
-        const size_t size = mca_coll_pipering_search_size(
-            count_time, &(counted_t){&in.problem, &times}, &in.problem.cost.net,
-            in.problem.cost.local.eager, in.largest, (double) tap_between(1, (int) in.largest));
-        tap_try(&few, MOST_TIMES >= times && 1 <= size && size <= in.largest,
-                "%s, p %d, cost %d: %d evaluations, B %zu", in.name, in.p, in.cost, times, size);
-        close_instance(&in);
-    }
-    tally_ok(&few, 3000, "a search evaluates the model at most %d times", MOST_TIMES);
-}
-
 /* ---- in the simulation ---- */
 
 /* The simulated time with this block size, the ring as it is. */
@@ -320,7 +280,6 @@ int main(void)
     test_model(medium, 3, 1, 16, "up to 1000 ranks");
     test_model(large, 1, 1, 64, "4096 ranks");
     test_model(small + 3, 4, 4, 16, "four ranks a node");
-    test_evaluations();
     test_simulated(1, 1.05, "a rank a node");
     test_simulated(4, 1.10, "four ranks a node");
     return tap_end();
