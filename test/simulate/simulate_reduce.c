@@ -90,7 +90,7 @@ static void exchange(const reduction_t *reduction, int k, bool forwards, char *m
     const mca_coll_pipering_plan_t *plan = reduction->call->plan;
     const mca_coll_pipering_grid_round_t round
         = mca_coll_pipering_grid_round(&plan->grid, reduction->call->rank, k);
-    MPI_Request *request = simulate_take((plan->in.blocks + plan->out.blocks) * sizeof(*request),
+    MPI_Request *request = simulate_take((plan->in + plan->out) * sizeof(*request),
                                          false);
 
     int count = post_runs(reduction, k, !forwards, false, memory, forwards,

@@ -217,8 +217,8 @@ void simulate_rounds(const simulate_call_t *call)
     rounds_t rounds = {.call = call,
                        .slots = &plan->slots,
                        .area = simulate_take(plan->slots.packed, call->shared),
-                       .receives = {simulate_take(plan->in.blocks * sizeof(MPI_Request), false)},
-                       .sends = {simulate_take(plan->out.blocks * sizeof(MPI_Request), false)}};
+                       .receives = {simulate_take(plan->in * sizeof(MPI_Request), false)},
+                       .sends = {simulate_take(plan->out * sizeof(MPI_Request), false)}};
     int *come = simulate_take(((size_t) count + 1) * sizeof(int), false);
 
     put_own(&rounds);

@@ -414,8 +414,8 @@ static void try_forced(tap_tally_t *tally, const call_t *call)
 static bool is_same(const plan_t *a, const plan_t *b)
 {
     return a->row == b->row && a->time == b->time && a->pipes == b->pipes
-           && a->block_size == b->block_size && a->out.blocks == b->out.blocks
-           && a->in.blocks == b->in.blocks;
+           && a->block_size == b->block_size && a->out == b->out
+           && a->in == b->in;
 }
 
 /*

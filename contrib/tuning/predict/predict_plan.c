@@ -120,7 +120,7 @@ static bool find_chosen(const predict_t *predict, const mca_coll_pipering_key_t 
     const mca_coll_pipering_reason_t reason = MCA_COLL_PIPERING_TAKEN == early ? plan->reason
                                                                                : early;
     outcomes->served = MCA_COLL_PIPERING_TAKEN == reason;
-    outcomes->reason = mca_coll_pipering_reason_text(reason);
+    outcomes->reason = mca_coll_pipering_reasons[reason].text;
     for (int i = 0; i < outcomes->count; ++i) {
         if (plan->row == outcomes->of[i].plan->row) {
             outcomes->chosen = i;

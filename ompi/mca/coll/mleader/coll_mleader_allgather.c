@@ -48,7 +48,7 @@ static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_
         opal_output(component->output,
                     "coll/mleader: %s on %s: %zu bytes a rank, left to the module below: %s",
                     call->caller.name, call->comm->c_name, call->bytes,
-                    mca_coll_mleader_reason_text(reason));
+                    mca_coll_mleader_reasons[reason].text);
     }
     return OMPI_ERR_NOT_SUPPORTED;
 }

@@ -39,7 +39,7 @@ int mca_coll_mleader_pack(const mca_coll_mleader_call_t *call, char *to)
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->stype->super,
                                              call->scount, call->sbuf, 0, &packer);
-    const size_t packed = mca_common_colltools_pack(&packer, to, call->bytes, false);
+    const size_t packed = mca_common_colltools_pack(&packer, to, call->bytes);
     OBJ_DESTRUCT(&packer);
     return call->bytes == packed ? OMPI_SUCCESS : OMPI_ERROR;
 }

@@ -15,11 +15,7 @@
 #include "coll_mleader.h"
 
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
-#include "ompi/mca/common/colltools/common_colltools_task.h"
 #include "opal/util/output.h"
-
-const char *mca_coll_mleader_component_version_string
-    = "Open MPI mleader collective MCA component version " OMPI_VERSION;
 
 static bool opened;
 
@@ -45,7 +41,6 @@ static int mleader_open(void)
     OBJ_CONSTRUCT(&component->spare, mca_coll_mleader_module_t);
     component->spare.out_of_memory = true;
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
-    mca_common_colltools_tasks_open();
     mca_common_colltools_nodes_open();
     component->output = opal_output_open(NULL);
     opened = true;
@@ -61,7 +56,6 @@ static int mleader_close(void)
         return OMPI_SUCCESS;
     }
     opened = false;
-    mca_common_colltools_tasks_close();
     mca_common_colltools_nodes_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);

@@ -101,9 +101,7 @@ static const mca_common_colltools_variable_t variables[] = {
 
 /* ---- performance variables ---- */
 
-static const struct {
-    const char *name, *text;
-} reasons[MCA_COLL_MLEADER_REASONS]
+const mca_common_colltools_reason_t mca_coll_mleader_reasons[MCA_COLL_MLEADER_REASONS]
     = {[MCA_COLL_MLEADER_FALLBACK_OFF] = {"off", "switched off"},
        [MCA_COLL_MLEADER_FALLBACK_LARGE] = {"large", "contributions are large"},
        [MCA_COLL_MLEADER_FALLBACK_MODEL] = {"model", "by the model leaders do not pay"},
@@ -118,11 +116,6 @@ static const struct {
        [MCA_COLL_MLEADER_FALLBACK_MISSING] = {"missing",
                                               "some ranks do not have the component"}};
 
-const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
-{
-    return reasons[reason].text;
-}
-
 static void register_counters(mca_common_colltools_vars_t *all)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
@@ -134,16 +127,11 @@ static void register_counters(mca_common_colltools_vars_t *all)
            {"messages_within", "Messages sent inside the node", &counters->messages_within},
            {"bytes_within", "Bytes sent in messages inside the node", &counters->bytes_within},
            {"bytes_copied", "Bytes read from shared memory", &counters->bytes_copied}};
-    char name[64], help[128];
 
     mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, rows,
                                sizeof(rows) / sizeof(rows[0]));
-    for (int i = MCA_COLL_MLEADER_TAKEN + 1; i < MCA_COLL_MLEADER_REASONS; ++i) {
-        snprintf(name, sizeof(name), "fallback_%s", reasons[i].name);
-        snprintf(help, sizeof(help), "Calls left to the module below: %s", reasons[i].text);
-        const mca_common_colltools_pvar_t row = {name, help, &counters->fallback[i]};
-        mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, &row, 1);
-    }
+    mca_common_colltools_fallbacks(all, mca_coll_mleader_reasons, MCA_COLL_MLEADER_REASONS,
+                                   counters->fallback);
 }
 
 void mca_coll_mleader_params_register(mca_common_colltools_vars_t *all)

@@ -108,7 +108,9 @@ bool mca_coll_mleader_is_left_alone(void);
 
 /** Whether this rank writes the verbose line of a call. */
 bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm);
-const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason);
+
+/** In words. */
+extern const mca_common_colltools_reason_t mca_coll_mleader_reasons[MCA_COLL_MLEADER_REASONS];
 
 /** What the ranks of a group share, for groups of this kind. */
 typedef enum {

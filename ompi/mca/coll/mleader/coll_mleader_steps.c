@@ -37,9 +37,6 @@ int mca_coll_mleader_open_lanes(void *context, int from, int to)
 
     (void) from;
     (void) to;
-    if (!mca_coll_mleader_is_followed(call)) {
-        return OMPI_SUCCESS;
-    }
     for (int lane = 0; lane < call->grouping->groups.lanes; ++lane) {
         if (mca_coll_mleader_is_mine(call, lane)) {
             mca_coll_mleader_set(mca_coll_mleader_counter_of(call, lane),

@@ -103,7 +103,7 @@ int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes
 
 #define PIECE ((size_t) 16 * 1024)
 
-static size_t pack(opal_convertor_t *packer, char *packed, size_t bytes)
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes)
 {
     struct iovec iov = {.iov_base = packed, .iov_len = bytes};
     uint32_t count = 1;
@@ -117,18 +117,6 @@ static size_t unpack(opal_convertor_t *unpacker, const char *packed, size_t byte
     uint32_t count = 1;
 
     return 0 <= opal_convertor_unpack(unpacker, &iov, &count, &bytes) ? bytes : 0;
-}
-
-size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
-                                 bool on_device)
-{
-    char room[PIECE];
-
-    if (!on_device) {
-        return pack(packer, packed, bytes);
-    }
-    bytes = pack(packer, room, bytes < PIECE ? bytes : PIECE);
-    return OMPI_SUCCESS == mca_common_colltools_copy_by_device(packed, room, bytes) ? bytes : 0;
 }
 
 size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,

@@ -69,8 +69,7 @@ static inline int mca_common_colltools_copy(void *to, const void *from, size_t b
  * knows only of the unpacked side whether it is memory of a device; `on_device`: the packed side
  * may be. Returns the bytes packed or unpacked, up to `bytes`; 0: no more are possible.
  */
-size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
-                                 bool on_device);
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes);
 size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device);
 

@@ -14,7 +14,6 @@
 
 #include "ompi/mca/common/colltools/common_colltools_card.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"

@@ -36,6 +36,7 @@
 #include "ompi/group/group.h"
 #include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
+#include "ompi/mca/common/colltools/common_colltools_task.h"
 #include "ompi/proc/proc.h"
 #include "opal/class/opal_list.h"
 #include "opal/util/arch.h"
@@ -217,6 +218,7 @@ void mca_common_colltools_nodes_open(void)
     if (0 < table.users++) {
         return;
     }
+    mca_common_colltools_tasks_open();
     OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
     OBJ_CONSTRUCT(&table.jobs, opal_list_t);
     table.nodes = NULL;
@@ -233,6 +235,7 @@ void mca_common_colltools_nodes_close(void)
     if (0 < --table.users) {
         return;
     }
+    mca_common_colltools_tasks_close();
     OPAL_LIST_DESTRUCT(&table.jobs);
     free(table.nodes);
     free(table.hosts);

@@ -47,8 +47,9 @@ void mca_common_colltools_nodes_register(mca_common_colltools_owner_t owner,
                                          mca_common_colltools_fill_fn_t *fill);
 
 /**
- * For a component, when it is opened and closed. The first one that is opened has the card told, with
- * what all have registered, before MPI_Init exchanges what processes have told.
+ * For a component, when it is opened and closed, then without active tasks (common_colltools_task.h).
+ * The first one that is opened has the card told, with what all have registered, before MPI_Init
+ * exchanges what processes have told.
  */
 void mca_common_colltools_nodes_open(void);
 void mca_common_colltools_nodes_close(void);

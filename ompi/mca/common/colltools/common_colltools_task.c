@@ -28,7 +28,6 @@ static struct {
     opal_list_t active; /* tasks under way */
     bool progressing;   /* a thread is in the progress function */
     bool registered;    /* the progress function is registered */
-    int users;          /* components that are open */
 } tasks;
 
 void mca_common_colltools_task_free(mca_common_colltools_task_t *task)
@@ -197,7 +196,7 @@ static int progress_all(void)
     return steps;
 }
 
-int mca_common_colltools_task_progress(void)
+static int progress(void)
 {
     int steps = 0;
 
@@ -216,19 +215,14 @@ int mca_common_colltools_task_progress(void)
 
 void mca_common_colltools_tasks_open(void)
 {
-    if (0 == tasks.users++) {
-        OBJ_CONSTRUCT(&tasks.lock, opal_mutex_t);
-        OBJ_CONSTRUCT(&tasks.active, opal_list_t);
-    }
+    OBJ_CONSTRUCT(&tasks.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&tasks.active, opal_list_t);
 }
 
 void mca_common_colltools_tasks_close(void)
 {
-    if (0 < --tasks.users) {
-        return;
-    }
     if (tasks.registered) {
-        opal_progress_unregister(mca_common_colltools_task_progress);
+        opal_progress_unregister(progress);
         tasks.registered = false;
     }
     OBJ_DESTRUCT(&tasks.active);
@@ -265,7 +259,7 @@ void mca_common_colltools_task_activate(mca_common_colltools_task_t *task)
     opal_list_append(&tasks.active, (opal_list_item_t *) &task->super.super);
     OPAL_THREAD_UNLOCK(&tasks.lock);
     if (first) {
-        opal_progress_register(mca_common_colltools_task_progress);
+        opal_progress_register(progress);
     }
 }
 

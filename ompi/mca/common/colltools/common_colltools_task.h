@@ -99,10 +99,7 @@ int mca_common_colltools_task_tags(ompi_communicator_t *comm, int tags, bool non
 /** Puts a task on the list of active ones; from now on any thread may move it. */
 void mca_common_colltools_task_activate(mca_common_colltools_task_t *task);
 
-/** Moves all active tasks; returns the number of steps. */
-int mca_common_colltools_task_progress(void);
-
-/** For a component with tasks, when it is opened, and closed; then none of its tasks is active. */
+/** When the first component with tasks is opened, and the last one closed; then none is active. */
 void mca_common_colltools_tasks_open(void);
 void mca_common_colltools_tasks_close(void);
 

@@ -41,6 +41,11 @@ typedef struct mca_common_colltools_value_t {
 #define MCA_COMMON_COLLTOOLS_LEVEL_FORCE 6
 #define MCA_COMMON_COLLTOOLS_LEVEL_EXPERT 9
 
+/** Why a component leaves a call to the module below: a word of variables, and a sentence. */
+typedef struct mca_common_colltools_reason_t {
+    const char *name, *text;
+} mca_common_colltools_reason_t;
+
 typedef struct mca_common_colltools_variable_t {
     const char *name; /**< without the component's prefix */
     mca_common_colltools_kind_t kind;

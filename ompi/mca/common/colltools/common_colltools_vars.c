@@ -24,16 +24,6 @@
 #include "opal/util/output.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
 
-static void complain(mca_common_colltools_vars_t *vars, const char *name, const char *value,
-                     const char *range, const char *used)
-{
-    const size_t length = strlen(vars->complaints);
-
-    (void) snprintf(vars->complaints + length, sizeof(vars->complaints) - length,
-                    "\n  coll_%s_%s = %s\n    Legal range:  %s\n    Used instead: %s\n",
-                    vars->owner, name, value, range, used);
-}
-
 uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i)
 {
     const int from = i == equal->count ? 0 : i, to = i == equal->count ? i : i + 1;
@@ -209,7 +199,8 @@ static void keep_in_range(mca_common_colltools_vars_t *vars,
     const double value = is_size  ? (double) *(size_t *) row->storage
                          : is_int ? *(int *) row->storage
                                   : *(double *) row->storage;
-    char given[64], range[64], used[64];
+    const size_t length = strlen(vars->complaints);
+    char given[64];
 
     if (0 <= value && row->most >= value) {
         return;
@@ -219,10 +210,10 @@ static void keep_in_range(mca_common_colltools_vars_t *vars,
     } else {
         (void) snprintf(given, sizeof(given), "%.15g", value);
     }
-    (void) snprintf(range, sizeof(range), "0 to %.15g", row->most);
-    (void) snprintf(used, sizeof(used), "%.15g%s", row->preset,
+    (void) snprintf(vars->complaints + length, sizeof(vars->complaints) - length,
+                    "\n  coll_%s_%s = %s\n    Legal range:  0 to %.15g\n    Used instead: %.15g%s\n",
+                    vars->owner, row->name, given, row->most, row->preset,
                     is_size || is_int ? "" : " (not given)");
-    complain(vars, row->name, given, range, used);
     set_preset(row);
 }
 
@@ -289,5 +280,19 @@ void mca_common_colltools_pvars(mca_common_colltools_vars_t *vars, int class,
                                                 MCA_BASE_PVAR_FLAG_READONLY
                                                     | MCA_BASE_PVAR_FLAG_CONTINUOUS,
                                                 NULL, NULL, NULL, (void *) rows[i].value);
+    }
+}
+
+void mca_common_colltools_fallbacks(mca_common_colltools_vars_t *vars,
+                                    const mca_common_colltools_reason_t *reasons, int count,
+                                    opal_atomic_int64_t *counters)
+{
+    char name[64], help[128];
+
+    for (int i = 1; i < count; ++i) {
+        (void) snprintf(name, sizeof(name), "fallback_%s", reasons[i].name);
+        (void) snprintf(help, sizeof(help), "Calls left to the module below: %s", reasons[i].text);
+        const mca_common_colltools_pvar_t row = {name, help, &counters[i]};
+        mca_common_colltools_pvars(vars, MPI_T_PVAR_CLASS_COUNTER, &row, 1);
     }
 }

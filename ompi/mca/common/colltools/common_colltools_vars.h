@@ -89,6 +89,11 @@ typedef struct mca_common_colltools_pvar_t {
 void mca_common_colltools_pvars(mca_common_colltools_vars_t *vars, int class,
                                 const mca_common_colltools_pvar_t *rows, size_t count);
 
+/** Registers a counter fallback_NAME for each of these reasons but the first. */
+void mca_common_colltools_fallbacks(mca_common_colltools_vars_t *vars,
+                                    const mca_common_colltools_reason_t *reasons, int count,
+                                    opal_atomic_int64_t *counters);
+
 static inline void mca_common_colltools_count(opal_atomic_int64_t *counter, uint64_t more)
 {
     if (opal_using_threads()) {

@@ -32,6 +32,8 @@
 
 #include "coll_pipering_plan_bins.h"
 
+#include <stdlib.h>
+
 /*
  * BY_PAIR puts all pairs of ranks into one order: by their distance on the closed ring of ranks,
  * then by the rank from which the pair goes up. (5 1) of 6 ranks goes up from 5, past the end. One
@@ -101,32 +103,11 @@ static size_t message_of(uint64_t key)
     return (size_t) (key & UINT32_MAX);
 }
 
-static void sift_down(uint64_t *keys, size_t root, size_t count)
+static int compare_keys(const void *a, const void *b)
 {
-    const uint64_t key = keys[root];
+    const uint64_t first = *(const uint64_t *) a, second = *(const uint64_t *) b;
 
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        child += child + 1 < count && keys[child] < keys[child + 1];
-        if (keys[child] <= key) {
-            break;
-        }
-        keys[root] = keys[child];
-        keys[child] = key;
-    }
-}
-
-/* Heapsort: needs no memory. */
-static void sort(uint64_t *keys, size_t count)
-{
-    for (size_t root = count / 2; 0 < root--;) {
-        sift_down(keys, root, count);
-    }
-    while (1 < count--) {
-        const uint64_t largest = keys[0];
-        keys[0] = keys[count];
-        keys[count] = largest;
-        sift_down(keys, 0, count);
-    }
+    return (first > second) - (first < second);
 }
 
 /* Writes the keys of all messages that have bytes, in order; returns their number. */
@@ -139,7 +120,7 @@ static size_t make_keys(const mca_coll_pipering_bins_plan_t *plan, uint64_t *key
             keys[count++] = key_of(place_of(plan, plan->peer[i]), i);
         }
     }
-    sort(keys, count);
+    qsort(keys, count, sizeof(*keys), compare_keys);
     return count;
 }
 

@@ -159,9 +159,6 @@ typedef struct mca_coll_pipering_reduction_t {
     int root;
 } mca_coll_pipering_reduction_t;
 
-/** Whether the bits of a result depend on the order in which values are combined. */
-bool mca_coll_pipering_order_matters(struct ompi_op_t *op, const struct ompi_datatype_t *dtype);
-
 /** Serves a reduction or scan (coll_pipering_reduction.c). */
 int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_collective_t collective,

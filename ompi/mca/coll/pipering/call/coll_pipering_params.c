@@ -164,18 +164,10 @@ static const mca_common_colltools_pvar_t counters[] = {
 
 static void register_counters(mca_common_colltools_vars_t *all)
 {
-    char name[64], help[128];
-
     mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, counters, COUNT(counters));
     mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_LEVEL, levels, COUNT(levels));
-    for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
-        snprintf(name, sizeof(name), "fallback_%s",
-                 mca_coll_pipering_reason_name((mca_coll_pipering_reason_t) i));
-        snprintf(help, sizeof(help), "Calls left to the module below: %s",
-                 mca_coll_pipering_reason_text((mca_coll_pipering_reason_t) i));
-        const mca_common_colltools_pvar_t row = {name, help, &COUNTERS.fallback[i]};
-        mca_common_colltools_pvars(all, MPI_T_PVAR_CLASS_COUNTER, &row, 1);
-    }
+    mca_common_colltools_fallbacks(all, mca_coll_pipering_reasons, MCA_COLL_PIPERING_REASONS,
+                                   COUNTERS.fallback);
 }
 
 void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)

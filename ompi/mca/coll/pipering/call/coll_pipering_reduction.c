@@ -30,7 +30,7 @@
  * some sums of short integers saturate. What a user's operation does nobody knows. All
  * others are exact: integers (which wrap), logical and bitwise operations.
  */
-bool mca_coll_pipering_order_matters(struct ompi_op_t *op, const struct ompi_datatype_t *dtype)
+static bool order_matters(struct ompi_op_t *op, const struct ompi_datatype_t *dtype)
 {
     const uint32_t basic = dtype->super.bdt_used;
 
@@ -43,6 +43,9 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_form_t form,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
+    if (module->out_of_memory) {
+        return MPI_ERR_NO_MEM; /* its communicator may be another one */
+    }
     const bool in_place = MPI_IN_PLACE == reduction->sbuf;
     ompi_communicator_t *comm = module->context.comm;
     const int parts = mca_coll_pipering_scatters_result(collective) ? ompi_comm_size(comm) : 1;
@@ -57,8 +60,8 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                      .op = reduction->op,
                                      .order_matters = !mca_coll_pipering_adds_addends(
                                                           module->addends, reduction->op)
-                                                      && mca_coll_pipering_order_matters(
-                                                          reduction->op, reduction->dtype),
+                                                      && order_matters(reduction->op,
+                                                                       reduction->dtype),
                                      .in_place = in_place,
                                      .send = {.buffer = in_place ? reduction->rbuf
                                                                  : (void *) reduction->sbuf,

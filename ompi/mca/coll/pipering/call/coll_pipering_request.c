@@ -17,7 +17,6 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ompi/op/op.h"

@@ -75,7 +75,7 @@ static void print_line(const mca_coll_pipering_request_t *request,
                 request->call.context->known->at.nodes,
                 plan->block_size * plan->key.sizes.unit, plan->equation2, plan->window,
                 plan->rounds, plan->time, plan->below.at[0], order, traffic->blocks_in,
-                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic),
+                plan->in, traffic->blocks_out, plan->out, counted_rounds(traffic),
                 traffic->bytes_copied, request->number, plan->number);
 }
 
@@ -127,7 +127,7 @@ int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *
         }
         opal_output(process->output,
                     "coll/pipering: %s on %s: %sleft to the module below: %s; call %" PRIu64 "%s",
-                    name, context->comm->c_name, bytes, mca_coll_pipering_reason_text(reason),
+                    name, context->comm->c_name, bytes, mca_coll_pipering_reasons[reason].text,
                     context->verdict.heard, its);
     }
     return OMPI_ERR_NOT_SUPPORTED;

@@ -20,7 +20,6 @@
 #include "coll_pipering_calls.h"
 
 #include "ompi/op/op.h"
-#include "opal/util/output.h"
 
 /*
  * Elements that interleave may meet in the vector of a reduce-scatter, which is only read; it is

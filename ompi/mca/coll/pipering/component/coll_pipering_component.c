@@ -25,9 +25,6 @@
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/util/output.h"
 
-const char *mca_coll_pipering_component_version_string
-    = "Open MPI pipering collective MCA component version " OMPI_VERSION;
-
 static bool opened;
 
 /* Adds a variable of the framework coll, but for our own, if somebody has set it. */
@@ -99,7 +96,6 @@ static int pipering_open(void)
         return OMPI_ERR_NOT_AVAILABLE;
     }
     OBJ_CONSTRUCT(&component->process.lock, opal_mutex_t);
-    mca_common_colltools_tasks_open();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
     mca_common_colltools_nodes_open();
@@ -119,9 +115,8 @@ static int pipering_close(void)
     }
     opened = false;
     OBJ_DESTRUCT(&component->spare);
-    mca_common_colltools_tasks_close();
-    mca_coll_pipering_arena_close();
     mca_common_colltools_nodes_close();
+    mca_coll_pipering_arena_close();
     mca_coll_pipering_setup_close(&component->process);
     OBJ_DESTRUCT(&component->process.lock);
     mca_coll_pipering_mesh_forget(&component->process);

@@ -60,8 +60,8 @@ static void set_states(void)
     states[0] = (mca_base_var_enum_value_t){0, "no call"};
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         const mca_coll_pipering_reason_t of = (mca_coll_pipering_reason_t) i;
-        (void) snprintf(reason[i], TEXT, "%s: %s", mca_coll_pipering_reason_name(of),
-                        mca_coll_pipering_reason_text(of));
+        (void) snprintf(reason[i], TEXT, "%s: %s", mca_coll_pipering_reasons[of].name,
+                        mca_coll_pipering_reasons[of].text);
         states[i] = (mca_base_var_enum_value_t){i, reason[i]};
     }
     states[ABSENT] = (mca_base_var_enum_value_t){

@@ -22,7 +22,7 @@
 
 #include "coll_pipering_adapters.h"
 
-#include <dirent.h>
+#include <glob.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,41 +79,18 @@ mca_coll_pipering_links_machine(const mca_common_colltools_links_t *links,
 
 /* ---- files of the system ---- */
 
-/* The path of a file below an entry of a directory, "" if it is too long. */
-static void find_path(char path[PATH], const char *directory, const char *name, const char *rest)
+/* The first line of a file, "" if its path is too long. */
+static void read_below(const char *directory, const char *name, char *line, size_t size)
 {
-    if (PATH <= snprintf(path, PATH, "%s/%s/%s", directory, name, rest)) {
-        path[0] = '\0';
+    char path[PATH];
+
+    line[0] = '\0';
+    if (PATH > snprintf(path, PATH, "%s/%s", directory, name)) {
+        mca_common_colltools_read_line(path, line, size);
     }
 }
 
-static double read_number(const char *directory, const char *name, const char *rest)
-{
-    char path[PATH], line[64];
-
-    find_path(path, directory, name, rest);
-    mca_common_colltools_read_line(path, line, sizeof(line));
-    return atof(line);
-}
-
-/* Calls `look` for each entry of a directory that does not begin with a dot. */
-static void look_into(const char *path, void (*look)(const char *directory, const char *name,
-                                                     double *found), double *found)
-{
-    DIR *directory = opendir(path);
-    const struct dirent *entry;
-
-    while (NULL != directory && NULL != (entry = readdir(directory))) {
-        if ('.' != entry->d_name[0]) {
-            look(path, entry->d_name, found);
-        }
-    }
-    if (NULL != directory) {
-        (void) closedir(directory);
-    }
-}
-
-/* The least of the rates of ports with a link, in Mbit/s; 0: there is none yet. */
+/* The least of the rates of links, in Mbit/s; 0: there is none yet. */
 static void note(double mbits, double *slowest)
 {
     if (0 < mbits && (0 == *slowest || mbits < *slowest)) {
@@ -121,30 +98,20 @@ static void note(double mbits, double *slowest)
     }
 }
 
-static void look_at_port(const char *directory, const char *name, double *found)
-{
-    char path[PATH], state[64];
-
-    find_path(path, directory, name, "state");
-    mca_common_colltools_read_line(path, state, sizeof(state));
-    if (NULL != strstr(state, "ACTIVE")) {
-        note(1000 * read_number(directory, name, "rate"), found);
-    }
-}
-
-static void look_at_device(const char *directory, const char *name, double *found)
-{
-    char path[PATH];
-
-    find_path(path, directory, name, "ports");
-    look_into(path, look_at_port, found);
-}
-
 static mca_common_colltools_links_t ask_devices(void)
 {
     double mbits = 0;
+    glob_t ports;
 
-    look_into("/sys/class/infiniband", look_at_device, &mbits);
+    if (0 == glob("/sys/class/infiniband/*/ports/*", 0, NULL, &ports)) {
+        for (size_t i = 0; i < ports.gl_pathc; ++i) {
+            char state[64], rate[64];
+            read_below(ports.gl_pathv[i], "state", state, sizeof(state));
+            read_below(ports.gl_pathv[i], "rate", rate, sizeof(rate));
+            note(NULL != strstr(state, "ACTIVE") ? 1000 * atof(rate) : 0, &mbits);
+        }
+        globfree(&ports);
+    }
     return (mca_common_colltools_links_t){.beta = 0 < mbits ? beta_of(mbits) : 0};
 }
 
@@ -199,11 +166,13 @@ static bool is_allowed(int index)
 /* An interface that counts instead of those of the other kind before it, or beside those of its own. */
 static void add_interface(const char *name, mca_common_colltools_links_t *links)
 {
-    char path[PATH];
+    char folder[PATH], device[PATH], speed[64];
 
-    find_path(path, "/sys/class/net", name, "device");
-    const bool virtual = 0 != access(path, F_OK);
-    const double mbits = read_number("/sys/class/net", name, "speed");
+    (void) snprintf(folder, sizeof(folder), "/sys/class/net/%s", name);
+    (void) snprintf(device, sizeof(device), "/sys/class/net/%s/device", name);
+    read_below(folder, "speed", speed, sizeof(speed));
+    const bool virtual = 0 != access(device, F_OK);
+    const double mbits = atof(speed);
     const mca_common_colltools_links_t its = {.beta = beta_of(0 < mbits ? mbits : SILENT),
                                               .bound = virtual || 0 >= mbits};
 

@@ -101,7 +101,7 @@ typedef struct mca_coll_pipering_plan_t {
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
-    mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
+    uint64_t in, out;          /**< messages of this rank, over all its links */
     size_t in_from_network;    /**< bytes */
     double time;               /**< modelled seconds */
     mca_coll_pipering_times_t below; /**< likewise, of the module below */

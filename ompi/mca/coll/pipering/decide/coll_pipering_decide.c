@@ -18,11 +18,9 @@
 
 #include "coll_pipering_decide.h"
 
-#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "coll_pipering_setup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "opal/util/output.h"

@@ -371,11 +371,10 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
 }
 
 /*
- * Adds a round to a volume: a message for packed pieces that adjoin, each block of them, and each
- * large part, or for each run of a reduction; their bytes.
+ * Adds the messages of a round: one for packed pieces that adjoin, for each block of them, and for each
+ * large part, or for each run of a reduction; returns their bytes.
  */
-static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
-                        mca_coll_pipering_volume_t *volume)
+static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends, uint64_t *messages)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_parts_t parts
@@ -384,16 +383,15 @@ static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends,
     size_t bytes = 0, end = SIZE_MAX;
 
     while (mca_coll_pipering_draft_combines(draft) && mca_coll_pipering_parts_run(&parts, &run)) {
-        volume->blocks += 1;
+        *messages += 1;
         bytes += run.count;
     }
     while (!mca_coll_pipering_draft_combines(draft) && mca_coll_pipering_parts_next(&parts)) {
         const size_t begin = parts.piece->offset + parts.from;
-        volume->blocks += parts.piece->large || parts.begins || begin != end;
+        *messages += parts.piece->large || parts.begins || begin != end;
         end = parts.piece->large ? end : begin + parts.bytes;
         bytes += parts.bytes;
     }
-    volume->bytes += bytes;
     return bytes;
 }
 
@@ -409,8 +407,7 @@ static size_t count_evening(mca_coll_pipering_draft_t *draft)
                                                                               draft->at.me, lane);
         if (NULL != piece) {
             const int to = mca_coll_pipering_grid_member(&plan->grid, draft->at.me, lane);
-            mca_coll_pipering_add_volume(&plan->out,
-                                         (mca_coll_pipering_volume_t){1, piece->bytes});
+            plan->out += 1;
             out_to_network += draft->at.node_of[to] != draft->at.node_of[draft->at.me] ? piece->bytes : 0;
         }
     }
@@ -418,7 +415,7 @@ static size_t count_evening(mca_coll_pipering_draft_t *draft)
          i < slots->first[slots->own.first + slots->own.count]; ++i) {
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
         if (draft->at.me != piece->rank) {
-            mca_coll_pipering_add_volume(&plan->in, (mca_coll_pipering_volume_t){1, piece->bytes});
+            plan->in += 1;
             plan->in_from_network += draft->at.node_of[piece->rank] != draft->at.node_of[draft->at.me]
                                          ? piece->bytes
                                          : 0;
@@ -431,19 +428,16 @@ static size_t count_evening(mca_coll_pipering_draft_t *draft)
 static void turn_back(mca_coll_pipering_draft_t *draft, size_t out_to_network)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_volume_t out = plan->out;
-    const size_t unit = plan->key.sizes.unit;
+    const uint64_t out = plan->out;
 
     plan->out = plan->in;
     plan->in = out;
     if (spreads(draft)) {
-        mca_coll_pipering_add_volume(&plan->in, plan->out);
+        plan->in += plan->out;
         plan->out = plan->in;
         out_to_network += plan->in_from_network;
     }
-    plan->in_from_network = out_to_network * unit;
-    plan->in.bytes *= unit;
-    plan->out.bytes *= unit;
+    plan->in_from_network = out_to_network * plan->key.sizes.unit;
 }
 
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)

@@ -53,8 +53,8 @@ size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, siz
     return bytes < most ? bytes : most;
 }
 
-unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
-                                         size_t block_bytes)
+/* Blocks ahead, for blocks of so many bytes. */
+static unsigned choose_window(const mca_coll_pipering_params_t *params, size_t block_bytes)
 {
     size_t window = (WINDOW_BYTES + block_bytes - 1) / block_bytes;
 
@@ -78,7 +78,7 @@ size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t byt
 
     plan->block_size = wanted < unit ? 1 : wanted / unit;
     const size_t block = plan->block_size * unit;
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params, block);
+    plan->window = choose_window(&plan->key.params, block);
     return block;
 }
 
@@ -96,11 +96,11 @@ static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_rout
                                     draft->at.me);
     for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
-        mca_coll_pipering_add_volume(&plan->in, in->volume);
+        plan->in += in->volume.blocks;
         plan->in_from_network += in->local ? 0 : in->volume.bytes * plan->key.sizes.unit;
     }
     for (int i = 0; i < route->outs; ++i) {
-        mca_coll_pipering_add_volume(&plan->out, route->out[i].volume);
+        plan->out += route->out[i].volume.blocks;
     }
 }
 
@@ -108,7 +108,7 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
+    plan->in = plan->out = 0;
     plan->in_from_network = 0;
     if (NULL != plan->row->volumes) {
         plan->row->volumes(draft);
@@ -117,6 +117,4 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
     for (int i = 0; i < plan->pipes; ++i) {
         count_route(draft, &plan->route[i]);
     }
-    plan->in.bytes *= plan->key.sizes.unit;
-    plan->out.bytes *= plan->key.sizes.unit;
 }

@@ -62,10 +62,6 @@ size_t mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t byt
 /** Whether values may be combined in any order. */
 bool mca_coll_pipering_can_reorder(const mca_coll_pipering_draft_t *draft);
 
-/** Blocks ahead, for blocks of so many bytes. */
-unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
-                                         size_t block_bytes);
-
 /** The bytes of a block that the user wants, or that are chosen already; 0: the model chooses. */
 size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft);
 
@@ -76,13 +72,6 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
 static inline bool mca_coll_pipering_draft_combines(const mca_coll_pipering_draft_t *draft)
 {
     return mca_coll_pipering_combines(draft->plan->key.collective);
-}
-
-static inline void mca_coll_pipering_add_volume(mca_coll_pipering_volume_t *sum,
-                                                mca_coll_pipering_volume_t more)
-{
-    sum->blocks += more.blocks;
-    sum->bytes += more.bytes;
 }
 
 /* ---- plans of algorithms ---- */

@@ -74,10 +74,7 @@ typedef enum {
     MCA_COLL_PIPERING_REASONS
 } mca_coll_pipering_reason_t;
 
-/** Its name, as counters have it; NULL for TAKEN. */
-const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
-
-/** The same in words. */
-const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
+/** In words; TAKEN has no name. */
+extern const mca_common_colltools_reason_t mca_coll_pipering_reasons[MCA_COLL_PIPERING_REASONS];
 
 #endif

@@ -24,26 +24,18 @@
  * where processors are short; MPI_Exscan too, whose last rank has nothing to combine. In a gather
  * what is copied in and out at every hop gains nothing over what is copied once.
  */
+#define NAMES(name) {#name, "i" #name, #name "_init"}
+
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
-    [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
-                                      .gathers = true},
-    [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
-                                     .gathers = true},
-    [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
-                                 .fills = 8, .fills_loaded = 16},
-    [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
-                                  .fills = 4, .fills_loaded = 4},
-    [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
-                                .fills = 4, .fills_loaded = 4},
-    [MCA_COLL_PIPERING_EXSCAN] = {.name = {"exscan", "iexscan", "exscan_init"},
-                                  .fills = 8, .fills_loaded = 8},
-    [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
-                                     .fills = 4, .fills_loaded = 4},
-    [MCA_COLL_PIPERING_REDUCE_SCATTER] = {.name = {"reduce_scatter", "ireduce_scatter",
-                                                   "reduce_scatter_init"}},
-    [MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK] = {.name = {"reduce_scatter_block",
-                                                         "ireduce_scatter_block",
-                                                         "reduce_scatter_block_init"}}};
+    [MCA_COLL_PIPERING_ALLGATHERV] = {NAMES(allgatherv), .gathers = true},
+    [MCA_COLL_PIPERING_ALLGATHER] = {NAMES(allgather), .gathers = true},
+    [MCA_COLL_PIPERING_BCAST] = {NAMES(bcast), .fills = 8, .fills_loaded = 16},
+    [MCA_COLL_PIPERING_REDUCE] = {NAMES(reduce), .fills = 4, .fills_loaded = 4},
+    [MCA_COLL_PIPERING_SCAN] = {NAMES(scan), .fills = 4, .fills_loaded = 4},
+    [MCA_COLL_PIPERING_EXSCAN] = {NAMES(exscan), .fills = 8, .fills_loaded = 8},
+    [MCA_COLL_PIPERING_ALLREDUCE] = {NAMES(allreduce), .fills = 4, .fills_loaded = 4},
+    [MCA_COLL_PIPERING_REDUCE_SCATTER] = {NAMES(reduce_scatter)},
+    [MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK] = {NAMES(reduce_scatter_block)}};
 
 #define RING                                                                \
     .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
@@ -183,9 +175,7 @@ const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_coll
 
 /* ---- reasons ---- */
 
-static const struct {
-    const char *name, *text;
-} reasons[MCA_COLL_PIPERING_REASONS]
+const mca_common_colltools_reason_t mca_coll_pipering_reasons[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = {NULL, "taken"},
        [MCA_COLL_PIPERING_FALLBACK_OFF] = {"off", "switched off"},
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = {"small", "too few bytes"},
@@ -197,13 +187,3 @@ static const struct {
        [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = {"unchosen",
                                                 "served only where an algorithm is chosen"},
        [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = {"meshless", "no mesh serves the communicator"}};
-
-const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
-{
-    return reasons[reason].name;
-}
-
-const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
-{
-    return reasons[reason].text;
-}

@@ -25,7 +25,6 @@
 
 #include "coll_pipering_setup.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

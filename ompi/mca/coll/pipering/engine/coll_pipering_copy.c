@@ -26,7 +26,6 @@
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 #include "ompi/mca/common/colltools/common_colltools_copy.h"
 
-#include "ompi/communicator/communicator.h"
 #include "ompi/constants.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/datatype/opal_convertor.h"
@@ -43,7 +42,7 @@ static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size
 
     if (direct && !opal_convertor_need_buffers(unpacker)) {
         opal_convertor_get_current_pointer(unpacker, &place);
-        done = mca_common_colltools_pack(packer, place, bytes, false);
+        done = mca_common_colltools_pack(packer, place, bytes);
     } else if (direct && !opal_convertor_need_buffers(packer)) {
         opal_convertor_get_current_pointer(packer, &place);
         done = mca_common_colltools_unpack(unpacker, place, bytes, false);
@@ -51,7 +50,7 @@ static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size
         size_t in = 1, out = 1;
         for (; 0 < in && in == out && done < bytes; done += out) {
             in = mca_common_colltools_pack(packer, room,
-                                           bytes - done < PIECE ? bytes - done : PIECE, false);
+                                           bytes - done < PIECE ? bytes - done : PIECE);
             out = mca_common_colltools_unpack(unpacker, room, in, false);
         }
     }

@@ -25,7 +25,6 @@
 #include "coll_pipering_engine_steps.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "ompi/mca/pml/pml.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"

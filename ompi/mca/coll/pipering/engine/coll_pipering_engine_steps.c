@@ -55,8 +55,9 @@ char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
     return in_layout(pipe, source->place, block);
 }
 
-char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint64_t k,
-                                     const mca_coll_pipering_block_t *block)
+/* Where result k lies. */
+static char *result_place(const mca_coll_pipering_pipe_t *pipe, uint64_t k,
+                          const mca_coll_pipering_block_t *block)
 {
     const mca_coll_pipering_combine_t *combine = &pipe->combine;
 
@@ -78,7 +79,7 @@ static char *next_result(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_
         return NULL;
     }
     (void) mca_coll_pipering_walk_next(&sink->forward_walk, block);
-    return mca_coll_pipering_result_place(pipe, k, block);
+    return result_place(pipe, k, block);
 }
 
 char *mca_coll_pipering_next_to_send(mca_coll_pipering_pipe_t *pipe,
@@ -134,12 +135,6 @@ uint64_t mca_coll_pipering_reusable(const mca_coll_pipering_pipe_t *pipe,
 
 /* ---- own blocks that are not dense ---- */
 
-/* Asks the packer for up to `room` bytes; it gives whole elements only. */
-static size_t pack_some(mca_coll_pipering_packing_t *packing, char *to, size_t room)
-{
-    return mca_common_colltools_pack(&packing->packer, to, room, false);
-}
-
 static size_t drain_carry(mca_coll_pipering_packing_t *packing, char *to, size_t room)
 {
     const size_t left = packing->carry_to - packing->carry_from, size = left < room ? left : room;
@@ -155,10 +150,11 @@ static bool pack_exactly(mca_coll_pipering_packing_t *packing, char *to, size_t 
     size_t done = drain_carry(packing, to, length);
 
     while (done < length) {
-        size_t packed = pack_some(packing, to + done, length - done);
+        size_t packed = mca_common_colltools_pack(&packing->packer, to + done, length - done);
         if (0 == packed) {
             packing->carry_from = 0;
-            packing->carry_to = pack_some(packing, packing->carry, sizeof(packing->carry));
+            packing->carry_to = mca_common_colltools_pack(&packing->packer, packing->carry,
+                                                          sizeof(packing->carry));
             packed = drain_carry(packing, to + done, length - done);
         }
         if (0 == packed) {
@@ -191,7 +187,8 @@ static bool begin_packing(mca_coll_pipering_pipe_t *pipe, const mca_coll_piperin
     opal_convertor_set_position(&packing->packer, &begin);
     if (begin < first->offset) {
         packing->carry_from = first->offset - begin;
-        packing->carry_to = pack_some(packing, packing->carry, sizeof(packing->carry));
+        packing->carry_to = mca_common_colltools_pack(&packing->packer, packing->carry,
+                                                          sizeof(packing->carry));
     }
     return packing->carry_from <= packing->carry_to;
 }
@@ -364,7 +361,7 @@ static char *reduce_block(mca_coll_pipering_pipe_t *pipe, const mca_coll_piperin
 {
     const mca_coll_pipering_combine_args_t *args = pipe->combine.args;
     char *own = in_layout(pipe, is_made_before(pipe) ? args->result : args->own, block);
-    char *result = mca_coll_pipering_result_place(pipe, pipe->combine.done, block);
+    char *result = result_place(pipe, pipe->combine.done, block);
 
     if (NULL != pipe->combine.home) {
         reduce_links(pipe, block, pipe->combine.below, pipe->ins - 1, result);

@@ -82,10 +82,6 @@ char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
                                     const mca_coll_pipering_source_t *source, uint64_t k,
                                     const mca_coll_pipering_block_t *block);
 
-/** Where result k lies. */
-char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint64_t k,
-                                     const mca_coll_pipering_block_t *block);
-
 /** Blocks of a source have to be delivered once they are there. */
 static inline bool mca_coll_pipering_wants_delivery(const mca_coll_pipering_source_t *source)
 {

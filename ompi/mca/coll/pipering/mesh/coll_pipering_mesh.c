@@ -24,7 +24,6 @@
 #include "coll_pipering_wiring.h"
 #include "ompi/group/group.h"
 #include "ompi/mca/topo/topo.h"
-#include "ompi/proc/proc.h"
 #include "opal/util/output.h"
 
 #define TEXT_MOST 128
@@ -52,7 +51,11 @@ static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t
     return ompi_comm_size(comm) == mca_coll_pipering_extents_product(machine);
 }
 
-bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
+/*
+ * Whether a mesh is declared for all ranks of a communicator: a connected job may have declared another
+ * one, or none. Equal on all ranks of a job. O(p) the first time.
+ */
+static bool is_common(mca_coll_pipering_context_t *context)
 {
     if (!mca_coll_pipering_mesh_declared(context->process)) {
         return false;
@@ -73,7 +76,7 @@ bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
  */
 bool mca_coll_pipering_mesh_for_exchanges(mca_coll_pipering_context_t *context)
 {
-    if (!mca_coll_pipering_mesh_common(context)) {
+    if (!is_common(context)) {
         return false;
     }
     const mca_coll_pipering_wiring_t *wiring = mca_coll_pipering_wiring_ensure(context->process);
@@ -135,7 +138,7 @@ int mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context,
     const mca_coll_pipering_wiring_t *wiring = mca_coll_pipering_wiring_ensure(context->process);
     int *at = malloc((size_t) p * sizeof(int));
     bool memory = NULL != wiring && NULL != at;
-    if (memory && mca_coll_pipering_mesh_common(context)
+    if (memory && is_common(context)
         && find_machine(context->comm, wiring, &machine, at)) {
         ways = mca_coll_pipering_ways_new(p, &machine, at);
         memory = NULL != ways;

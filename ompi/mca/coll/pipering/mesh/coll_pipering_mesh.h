@@ -30,9 +30,6 @@ struct mca_coll_pipering_scheduled_t;
 /** Dimensions that a mesh may have. */
 #define MCA_COLL_PIPERING_MESH_DIMS 8
 
-/** Streams of a call along a mesh: there is one for each direction of each dimension at most. */
-#define MCA_COLL_PIPERING_MESH_STREAMS (2 * MCA_COLL_PIPERING_MESH_DIMS)
-
 /** The rows of algorithms along a mesh. */
 #define MCA_COLL_PIPERING_MESH_ROWS 8
 extern const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH_ROWS];
@@ -61,12 +58,6 @@ bool mca_coll_pipering_ways_wind(mca_coll_pipering_ways_t *ways);
 
 /** Whether coll_pipering_mesh is set; without it no call changes. Equal on all ranks of a job. */
 bool mca_coll_pipering_mesh_declared(const struct mca_coll_pipering_process_t *process);
-
-/**
- * Whether a mesh is declared for all ranks of a communicator: a connected job may have declared
- * another one, or none. Equal on all ranks of a job. O(p) the first time.
- */
-bool mca_coll_pipering_mesh_common(struct mca_coll_pipering_context_t *context);
 
 /**
  * Whether exchanges on a communicator should suit a mesh: one is declared for all ranks, extents

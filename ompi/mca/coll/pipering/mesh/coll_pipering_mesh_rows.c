@@ -259,15 +259,11 @@ static void pose_problem(mca_coll_pipering_draft_t *draft)
 static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t given = mca_coll_pipering_given_block(draft);
 
     mca_coll_pipering_place(plan, &plan->all);
     plan->ring = draft->at.ways->ring[0];
     pose_problem(draft);
-    plan->block_size = 0 < given ? given
-                                     : mca_coll_pipering_bound_block(
-                                           draft, mca_coll_pipering_search(&draft->problem));
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->block_size);
+    (void) mca_coll_pipering_set_blocks(draft, mca_coll_pipering_search(&draft->problem));
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->block_size);
     draft->problem.bytes = plan->bytes;
@@ -346,8 +342,8 @@ static void count_lines(mca_coll_pipering_draft_t *draft)
     const int count = mca_coll_pipering_lines_phases(&lines, phase);
 
     for (int i = 0; i < count; ++i) {
-        plan->out.blocks += (uint64_t) phase[i].sends;
-        plan->in.blocks += (uint64_t) phase[i].parts - 1;
+        plan->out += (uint64_t) phase[i].sends;
+        plan->in += (uint64_t) phase[i].parts - 1;
         for (int part = 0; part < phase[i].parts; ++part) {
             const int from = mca_coll_pipering_lines_from(&lines, &phase[i], part);
             plan->in_from_network += draft->at.node_of[from] == draft->at.node_of[draft->at.me]
@@ -355,8 +351,6 @@ static void count_lines(mca_coll_pipering_draft_t *draft)
                                          : plan->total;
         }
     }
-    plan->in.bytes = plan->in.blocks * plan->total;
-    plan->out.bytes = plan->out.blocks * plan->total;
 }
 
 void mca_coll_pipering_mesh_room(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)

@@ -29,21 +29,14 @@ int mca_coll_pipering_mesh_head(const mca_coll_pipering_mesh_t *mesh, int vertex
     return vertex == mesh->vertex_of[root] ? root : mesh->rank[mesh->first[vertex]];
 }
 
-/* Where rank `me` stands among the ranks of its vertex. */
+/* Where rank `me` stands among the ranks of all vertices. */
 static int find_index(const mca_coll_pipering_mesh_t *mesh, int me)
 {
-    const int vertex = mesh->vertex_of[me];
-    int low = mesh->first[vertex], high = mesh->first[vertex + 1] - 1;
+    int index = mesh->first[mesh->vertex_of[me]];
 
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (mesh->rank[middle] < me) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    for (; me != mesh->rank[index]; ++index) {
     }
-    return low;
+    return index;
 }
 
 /* The next rank of a vertex in a direction that is not its head, -1: there is none. */

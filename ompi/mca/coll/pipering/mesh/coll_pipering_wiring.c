@@ -25,7 +25,6 @@
 #include "coll_pipering_wiring.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

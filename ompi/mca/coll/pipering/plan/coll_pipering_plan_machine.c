@@ -37,7 +37,7 @@
 #define BYTES_MOST ((double) (1 << 30))
 
 static const struct {
-    const char *name, *unit; /* unit: or words that stand for 0, 1, ... */
+    const char *name, *unit; /* unit: or words that stand for 0 and 1 */
     double most;
     bool words;
 } values[MCA_COLL_PIPERING_MACHINE_VALUES] = {
@@ -127,19 +127,6 @@ const char *mca_coll_pipering_machine_unit(int value)
     return values[value].unit;
 }
 
-/* The place of a word of `length` bytes in a list of words; -1: it is not there. */
-static int find_word(const char *list, const char *word, size_t length)
-{
-    for (int i = 0; '\0' != *list; ++i) {
-        const size_t next = strcspn(list, " ");
-        if (next == length && 0 == strncmp(list, word, length)) {
-            return i;
-        }
-        list += next + (' ' == list[next]);
-    }
-    return -1;
-}
-
 static int find_value(const char *name, size_t length)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_MACHINE_VALUES; ++i) {
@@ -171,8 +158,8 @@ static bool parse(int value, const char *text, size_t length, double *number)
     char copy[64], *end;
 
     if (values[value].words) {
-        *number = find_word(values[value].unit, text, length);
-        return 0 <= *number;
+        *number = 4 == length && 0 == strncmp("true", text, 4);
+        return 0 < *number || (5 == length && 0 == strncmp("false", text, 5));
     }
     if (0 == length || sizeof(copy) <= length + strlen(point)) {
         return false;
@@ -277,14 +264,6 @@ bool mca_coll_pipering_machine_read(mca_coll_pipering_machine_t *machine, const 
     return true;
 }
 
-static void write_word(const char *list, int place, char *text, size_t size)
-{
-    for (; 0 < place; --place) {
-        list += strcspn(list, " ") + 1;
-    }
-    (void) snprintf(text, size, "%.*s", (int) strcspn(list, " "), list);
-}
-
 /* With as few digits as read_value needs to find the same number. */
 static void write_number(double number, char *text, size_t size)
 {
@@ -305,7 +284,7 @@ void mca_coll_pipering_machine_write(const mca_coll_pipering_machine_t *machine,
     text[0] = '\0';
     for (int i = 0; i < MCA_COLL_PIPERING_MACHINE_VALUES && length < size; ++i) {
         if (values[i].words) {
-            write_word(values[i].unit, (int) machine->value[i], word, sizeof(word));
+            strcpy(word, 0 < machine->value[i] ? "true" : "false");
         } else {
             write_number(machine->value[i], word, sizeof(word));
         }

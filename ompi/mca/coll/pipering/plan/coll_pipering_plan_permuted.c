@@ -71,7 +71,11 @@ void mca_coll_pipering_permutation(int ranks, int *permutation)
     }
 }
 
-size_t mca_coll_pipering_packet_size(size_t packet, size_t bytes)
+/*
+ * The bytes of a packet of a message of `bytes` bytes: `packet`, or more if there would be too many.
+ * Sender and receiver know the bytes, so both cut the message alike.
+ */
+static size_t packet_size(size_t packet, size_t bytes)
 {
     const size_t least = mca_coll_pipering_blocks(bytes, MCA_COLL_PIPERING_PACKETS_MOST);
 
@@ -84,7 +88,7 @@ size_t mca_coll_pipering_packets(const mca_coll_pipering_permuted_plan_t *plan)
 
     for (int rank = 0; rank < plan->ranks; ++rank) {
         const size_t bytes = plan->bytes[rank];
-        const size_t packet = mca_coll_pipering_packet_size(plan->packet, bytes);
+        const size_t packet = packet_size(plan->packet, bytes);
         packets += mca_coll_pipering_blocks(bytes, packet);
     }
     return packets;
@@ -149,7 +153,7 @@ bool mca_coll_pipering_visits_next(mca_coll_pipering_visits_t *visits,
     }
     packet->peer = visits->peer[visits->next];
     const size_t bytes = plan->bytes[packet->peer];
-    const size_t size = mca_coll_pipering_packet_size(plan->packet, bytes);
+    const size_t size = packet_size(plan->packet, bytes);
     packet->offset = (visits->round * plan->visit + plan->visit - visits->left) * size;
     packet->bytes = bytes - packet->offset;
     packet->last = packet->bytes <= size;

@@ -35,12 +35,6 @@ typedef struct mca_coll_pipering_permuted_plan_t {
 /** Packets of a message at most. */
 #define MCA_COLL_PIPERING_PACKETS_MOST 16384
 
-/**
- * The bytes of a packet of a message of `bytes` bytes: `packet`, or more if there would be too
- * many. Sender and receiver know the bytes, so both cut the message alike.
- */
-size_t mca_coll_pipering_packet_size(size_t packet, size_t bytes);
-
 /** A packet. */
 typedef struct mca_coll_pipering_packet_t {
     int peer;

@@ -26,7 +26,6 @@
 #include "ompi/mca/common/colltools/common_colltools_array.h"
 #include "ompi/mca/common/colltools/common_colltools_file.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
