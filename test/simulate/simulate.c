@@ -354,7 +354,7 @@ static mca_coll_pipering_below_time_t below_of(const mca_coll_pipering_plan_t *p
            .equal = true,
            .total = world.total,
            .unit = plan->key.sizes.unit,
-           .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
+           .bytes = 1 < plan->key.sizes.parts ? plan->bytes : NULL,
            .node_of = at->node_of,
            .leaf_of = at->leaf_of,
            .cost = &cost,

@@ -45,7 +45,7 @@ static bool keeps_results(const mca_coll_pipering_request_t *request)
     const int me = ompi_comm_rank(request->super.comm);
 
     return is_scan(request) || request->plan->row->scatters
-           || (is_scatter(request) ? 0 < request->plan->all.bytes[me] : request->call.root == me);
+           || (is_scatter(request) ? 0 < request->plan->bytes[me] : request->call.root == me);
 }
 
 /* What this rank does with values that come in. */
@@ -113,7 +113,7 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
     measure_elements(request);
     const size_t all = plan->total / request->unit.size;
     const size_t mine = is_scatter(request)
-                            ? plan->all.bytes[ompi_comm_rank(request->super.comm)]
+                            ? plan->bytes[ompi_comm_rank(request->super.comm)]
                             : all;
     const bool apart = is_scatter(request) && !mca_coll_pipering_in_rounds(plan->row);
 

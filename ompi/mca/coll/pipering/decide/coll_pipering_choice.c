@@ -150,7 +150,7 @@ static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft
            .root = plan->key.root,
            .total = plan->total,
            .unit = plan->key.sizes.unit,
-           .bytes = 1 < plan->key.sizes.parts ? plan->all.bytes : NULL,
+           .bytes = 1 < plan->key.sizes.parts ? plan->bytes : NULL,
            .node_of = draft->at.node_of,
            .leaf_of = draft->at.leaf_of,
            .cost = &cost,

@@ -51,13 +51,6 @@ typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_sizes_t sizes; /**< its counts are borrowed */
 } mca_coll_pipering_key_t;
 
-/** Who has what of a call, in which order. */
-typedef struct mca_coll_pipering_places_t {
-    mca_coll_pipering_ring_t ring;
-    size_t *bytes;  /**< [ring.size] by rank, in units */
-    size_t *starts; /**< [ring.size] where they begin, of a scattered vector */
-} mca_coll_pipering_places_t;
-
 /** Modelled seconds at both ends of what is known of links, the faster one first. */
 typedef struct mca_coll_pipering_times_t {
     double at[2];
@@ -84,12 +77,11 @@ typedef struct mca_coll_pipering_plan_t {
     size_t total;                      /**< bytes */
     size_t largest;                    /**< contribution or part, in units */
     int some;                          /**< the first rank that has any of them */
-    mca_coll_pipering_places_t alone;  /**< a vector as one contribution, if it is one */
-    mca_coll_pipering_places_t all;    /**< contributions or parts of all ranks; also of a vector
-                                            that may be scattered */
-    mca_coll_pipering_ring_t ring;     /**< one of these two, which the algorithm goes by ... */
-    size_t *bytes;                     /**< ... by rank, in units */
-    size_t *starts;
+    mca_coll_pipering_ring_t own;      /**< memory for an order of the ranks */
+    mca_coll_pipering_ring_t ring;     /**< by which the algorithm goes: in that memory, or another
+                                            one; of a vector that goes whole, of the root alone */
+    size_t *bytes;  /**< [ring.size] by rank, contributions, or parts of a vector, in units */
+    size_t *starts; /**< [ring.size] where they begin, of a scattered vector */
     mca_coll_pipering_route_t *route; /**< [pipes] */
     int pipes;
     size_t block_size; /**< in units */

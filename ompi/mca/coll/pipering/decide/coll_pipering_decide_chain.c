@@ -28,14 +28,14 @@ static bool is_scan(const mca_coll_pipering_draft_t *draft)
 /* The root alone, with all there is. */
 void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan)
 {
-    mca_coll_pipering_ring_t *ring = &plan->alone.ring;
+    mca_coll_pipering_ring_t *ring = &plan->ring;
 
+    *ring = plan->own;
     ring->size = ring->nodes = 1;
     ring->rank[0] = ring->position[0] = ring->node[0] = ring->first[0] = 0;
     ring->first[1] = 1;
-    plan->alone.bytes[0] = plan->largest;
-    plan->alone.starts[0] = 0;
-    mca_coll_pipering_place(plan, &plan->alone);
+    plan->bytes[0] = plan->largest;
+    plan->starts[0] = 0;
 }
 
 void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft)
@@ -139,7 +139,7 @@ static size_t busiest_bytes(const mca_coll_pipering_draft_t *draft)
         draft->sizes[r] = 0;
     }
     for (int r = 1; r < draft->at.ranks; ++r) {
-        before += plan->all.bytes[r - 1] * unit;
+        before += plan->bytes[r - 1] * unit;
         add_link(draft, r - 1, r, plan->total - before, &most);
         add_link(draft, r, r - 1, before, &most);
     }
@@ -159,7 +159,7 @@ void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft)
            .cost = draft->cost};
 
     problem.shape.load = 1;
-    mca_coll_pipering_place(plan, &plan->all);
+    plan->ring = plan->own;
     order_line(&plan->ring, draft->at.ranks, false);
     order_line(&plan->by_node, draft->at.ranks, true);
     plan->pipes = 2;

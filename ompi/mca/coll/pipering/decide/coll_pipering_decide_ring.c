@@ -55,7 +55,7 @@ static void set_problem(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_place(plan, &plan->all);
+    plan->ring = plan->own;
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->sizes[r] = plan->bytes[r] * plan->key.sizes.unit;
     }
@@ -72,13 +72,10 @@ double mca_coll_pipering_least_ring(mca_coll_pipering_draft_t *draft, double eno
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_ring_t ring = plan->ring;
-    size_t *bytes = plan->bytes, *starts = plan->starts;
 
     set_problem(draft);
     const double time = mca_coll_pipering_least_time(&draft->problem, enough);
     plan->ring = ring;
-    plan->bytes = bytes;
-    plan->starts = starts;
     return time;
 }
 

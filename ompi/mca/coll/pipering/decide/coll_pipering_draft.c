@@ -25,19 +25,11 @@
 /* What slots and the time to fill them should not be without end. */
 #define BLOCK_MOST ((size_t) 1024 * 1024)
 
-void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
-                             const mca_coll_pipering_places_t *places)
-{
-    plan->ring = places->ring;
-    plan->bytes = places->bytes;
-    plan->starts = places->starts;
-}
-
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
 {
     const size_t p = (size_t) ranks, units = plan->largest;
 
-    mca_coll_pipering_place(plan, &plan->all);
+    plan->ring = plan->own;
     for (size_t r = 0; r < p; ++r) {
         plan->bytes[r] = units / p + (r < units % p);
         plan->starts[r] = r * (units / p) + (r < units % p ? r : units % p);

@@ -40,15 +40,11 @@ typedef struct mca_coll_pipering_draft_t {
 
 /* ---- parts of plans (coll_pipering_draft.c) ---- */
 
-/** Makes a plan go by these places, `alone` or `all` of its own. */
-void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
-                             const mca_coll_pipering_places_t *places);
-
 /** A block size that was found by search, within bounds. */
 size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes);
 
 /**
- * Makes a plan go by its places `all`, with a chunk of the vector for each rank; its ring is to be
+ * Gives a plan a ring of all ranks, with a chunk of the vector for each; it is to be
  * ordered. Returns the bytes of the largest chunk. O(p).
  */
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
@@ -106,7 +102,7 @@ bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
 
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */
 
-/** Makes a plan go by its places `alone`: the root has the whole vector. */
+/** Gives a plan a ring of the root alone, which has the whole vector. */
 void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
 
 /* ---- the choice (coll_pipering_choice.c) ---- */

@@ -44,31 +44,18 @@ static void count_routes(mca_coll_pipering_collective_t collective,
     }
 }
 
-static size_t places_size(int p)
-{
-    return aligned(mca_coll_pipering_ring_size(p)) + 2 * (size_t) p * sizeof(size_t);
-}
-
-/* Binds places of so many ranks; what is behind them. */
-static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory)
-{
-    places->bytes = (size_t *) memory;
-    places->starts = places->bytes + p;
-    mca_coll_pipering_ring_bind(&places->ring, p, places->starts + p);
-    return memory + places_size(p);
-}
-
 /*
- * Memory of a plan: routes; what each rank contributes or gets, for a vector that may be scattered
- * too, or only the root; of a call in rounds the ranks in the order of nodes, the bytes before
- * each, and its slots; counts of its own.
+ * Memory of a plan: routes; an order of ranks, and what each of them contributes or gets, of a scan only
+ * the root; of a call in rounds the ranks in the order of nodes, the bytes before each, and its slots;
+ * counts of its own.
  */
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)
 {
-    const bool parts = 1 < key->sizes.parts, rounds = !mca_coll_pipering_scans(key->collective);
-    const size_t alone = parts ? 0 : aligned(places_size(1));
-    const size_t all = parts || rounds ? aligned(places_size(p)) : 0;
+    const bool rounds = !mca_coll_pipering_scans(key->collective);
+    const int placed = rounds ? p : 1;
+    const size_t places = aligned(mca_coll_pipering_ring_size(placed)
+                                  + 2 * (size_t) placed * sizeof(size_t));
     const size_t by_node = rounds ? aligned(mca_coll_pipering_ring_size(p)) : 0;
     const size_t pieces = 2 * (size_t) p * sizeof(mca_coll_pipering_piece_t);
     const size_t turns = 2 * (size_t) p * (size_t) mca_coll_pipering_circulant_rounds(p);
@@ -81,19 +68,17 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
 
     count_routes(key->collective, ways, &pipes, &links);
     const size_t routes = aligned(mca_coll_pipering_routes_size(pipes, links, links));
-    plan->size = routes + alone + all + by_node + slots + counts;
+    plan->size = routes + places + by_node + slots + counts;
     plan->memory = malloc(plan->size);
     if (NULL == plan->memory) {
         return false;
     }
     plan->route = mca_coll_pipering_routes_bind(plan->memory, pipes, links, links);
     char *memory = (char *) plan->memory + routes;
-    if (0 < alone) {
-        memory = bind_places(&plan->alone, 1, memory);
-    }
-    if (0 < all) {
-        memory = bind_places(&plan->all, p, memory);
-    }
+    plan->bytes = (size_t *) memory;
+    plan->starts = plan->bytes + placed;
+    mca_coll_pipering_ring_bind(&plan->own, placed, plan->starts + placed);
+    memory += places;
     if (0 < by_node) {
         mca_coll_pipering_ring_bind(&plan->by_node, p, memory);
         memory += by_node;
@@ -123,8 +108,8 @@ static void add_up(mca_coll_pipering_plan_t *plan)
             plan->some = i;
         }
         if (parts) {
-            plan->all.bytes[i] = size;
-            plan->all.starts[i] = units;
+            plan->bytes[i] = size;
+            plan->starts[i] = units;
         }
         units += size;
         plan->largest = size > plan->largest ? size : plan->largest;

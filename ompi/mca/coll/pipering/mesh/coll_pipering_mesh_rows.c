@@ -260,7 +260,7 @@ static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_place(plan, &plan->all);
+    plan->ring = plan->own;
     plan->ring = draft->at.ways->ring[0];
     pose_problem(draft);
     (void) mca_coll_pipering_set_blocks(draft, mca_coll_pipering_search(&draft->problem));
