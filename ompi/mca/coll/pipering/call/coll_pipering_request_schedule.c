@@ -18,6 +18,7 @@
 
 #include "coll_pipering_request.h"
 
+#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 typedef mca_coll_pipering_request_t request_t;
@@ -26,7 +27,7 @@ typedef mca_coll_pipering_request_t request_t;
  * hears nothing from. */
 #define SYNCHRONOUS_EVERY 16
 
-static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t **made)
+static int make_schedule(const request_t *request, mca_coll_pipering_scheduled_t **made)
 {
     const mca_coll_pipering_call_t *call = &request->call;
     const mca_coll_pipering_plan_t *plan = request->plan;
@@ -53,6 +54,9 @@ static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t *
            .spreads = MCA_COLL_PIPERING_ALLREDUCE == call->collective};
 
     mca_common_colltools_count(begun, 1);
+    if (MCA_COLL_PIPERING_MESH_LINES == plan->row->algorithm) {
+        return mca_coll_pipering_mesh_lines(&args, call->context->known->ways, made);
+    }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);
     }
@@ -62,9 +66,7 @@ static int make_rounds(const request_t *request, mca_coll_pipering_scheduled_t *
 
 int mca_coll_pipering_request_schedule(request_t *request)
 {
-    const bool lines = MCA_COLL_PIPERING_MESH_LINES == request->plan->row->algorithm;
-    const int rc = lines ? mca_coll_pipering_mesh_lines(request, &request->scheduled)
-                         : make_rounds(request, &request->scheduled);
+    const int rc = make_schedule(request, &request->scheduled);
 
     if (OMPI_SUCCESS == rc) {
         mca_common_colltools_schedule_begin(&request->scheduled->schedule);

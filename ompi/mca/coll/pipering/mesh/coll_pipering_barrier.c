@@ -141,15 +141,13 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
     request->caller = (mca_common_colltools_caller_t){.owner = "pipering",
                                                       .name = names[form],
                                                       .comm = comm};
-    const mca_coll_pipering_lines_args_t args
-        = {.caller = &request->caller,
-           .lines = {.mesh = &module->context.known->ways->mesh,
-                     .group = MCA_COLL_PIPERING_LINES_WHOLE,
-                     .me = ompi_comm_rank(comm)},
-           .tag = tag};
+    const mca_coll_pipering_rounds_args_t args = {.caller = &request->caller, .tag = tag};
+    const mca_coll_pipering_lines_t lines = {.mesh = &module->context.known->ways->mesh,
+                                             .group = MCA_COLL_PIPERING_LINES_WHOLE,
+                                             .me = ompi_comm_rank(comm)};
     mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
-    request->phases = mca_coll_pipering_lines_phases(&args.lines, phase);
-    return mca_coll_pipering_along_lines_new(&args, &request->scheduled);
+    request->phases = mca_coll_pipering_lines_phases(&lines, phase);
+    return mca_coll_pipering_lines_new(&args, &lines, &request->scheduled);
 }
 
 /* A request that is to be started. All ranks agree on the next tag even where one has no memory. */

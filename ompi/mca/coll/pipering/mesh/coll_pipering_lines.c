@@ -16,9 +16,8 @@
 
 #include <stdlib.h>
 
+#include "coll_pipering_mesh.h"
 #include "coll_pipering_ways.h"
-#include "ompi/mca/coll/pipering/call/coll_pipering_request.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 
 /* A phase that is under way. */
 typedef struct {
@@ -29,7 +28,8 @@ typedef struct {
 /* A call along lines that is under way. */
 typedef struct {
     mca_coll_pipering_scheduled_t super;
-    mca_coll_pipering_lines_args_t args;
+    mca_coll_pipering_rounds_args_t args;
+    mca_coll_pipering_lines_t lines;
     phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
     int phases;
 } along_t;
@@ -37,44 +37,42 @@ typedef struct {
 /* ---- steps ---- */
 
 /* A value goes to where results are. */
-static int put(const along_t *along, const char *value)
+static int put(along_t *along, char *value)
 {
-    const mca_coll_pipering_lines_args_t *args = &along->args;
+    const mca_coll_pipering_rounds_args_t *args = &along->args;
 
-    return value == args->recv
-                   || 0 == ompi_datatype_copy_content_same_ddt(args->type, (int32_t) args->count,
-                                                               args->recv, (char *) value)
-               ? OMPI_SUCCESS
-               : OMPI_ERROR;
+    return mca_coll_pipering_rounds_copy(&along->super, &args->unit, args->recv->buffer, value,
+                                         args->count);
 }
 
 static int put_own(void *context, int from, int to)
 {
-    const along_t *along = context;
+    along_t *along = context;
 
     (void) from;
     (void) to;
-    return put(along, along->args.send);
+    return put(along, along->args.send->buffer);
 }
 
 /* The parts of a phase become its last one. */
 static int combine(void *context, int which, int to)
 {
     const along_t *along = context;
-    const mca_coll_pipering_lines_args_t *args = &along->args;
+    const mca_coll_pipering_rounds_args_t *args = &along->args;
     const phase_t *phase = &along->phase[which];
     const int last = phase->plan.parts - 1;
 
     (void) to;
     for (int i = last - 1; 0 <= i; --i) {
-        ompi_op_reduce(args->op, phase->part[i], phase->part[last], (int) args->count, args->type);
+        ompi_op_reduce(args->op, phase->part[i], phase->part[last], args->count,
+                       args->unit.type);
     }
     return OMPI_SUCCESS;
 }
 
 static int put_result(void *context, int which, int to)
 {
-    const along_t *along = context;
+    along_t *along = context;
     const phase_t *phase = &along->phase[which];
 
     (void) to;
@@ -101,7 +99,7 @@ static mca_common_colltools_needs_t count_entries(const mca_coll_pipering_lines_
 /* Places for values that are received; each is that of the user's type, with its gaps. */
 static void place_parts(along_t *along, char **part, char *values, size_t span)
 {
-    char *own = along->args.recv;
+    char *own = NULL == along->args.op ? NULL : along->args.recv->buffer;
 
     for (int i = 0; i < along->phases; ++i) {
         phase_t *phase = &along->phase[i];
@@ -118,11 +116,11 @@ static void place_parts(along_t *along, char **part, char *values, size_t span)
 /* Of `values` received ones. */
 static int take_memory(along_t *along, size_t values, char **part)
 {
-    const mca_coll_pipering_lines_args_t *args = &along->args;
+    const mca_coll_pipering_rounds_args_t *args = &along->args;
     ptrdiff_t gap = 0;
     const size_t span = NULL == args->op
                             ? 0
-                            : mca_common_colltools_span(args->type, args->count, &gap);
+                            : mca_common_colltools_span(args->unit.type, args->count, &gap);
 
     along->super.memory = malloc(values * span + 1);
     if (NULL == along->super.memory) {
@@ -137,12 +135,12 @@ static int take_memory(along_t *along, size_t values, char **part)
 static void list_message(const along_t *along, mca_common_colltools_messages_t *list, char *value,
                          int peer, mca_common_colltools_needs_t needs)
 {
-    const mca_coll_pipering_lines_args_t *args = &along->args;
+    const mca_coll_pipering_rounds_args_t *args = &along->args;
     const bool barrier = NULL == args->op;
 
     (void) mca_common_colltools_schedule_message(list, barrier ? NULL : value,
-                                                 barrier ? MPI_BYTE : args->type, args->count,
-                                                 args->bytes, peer, needs);
+                                                 barrier ? MPI_BYTE : args->unit.type, args->count,
+                                                 args->count * args->unit.size, peer, needs);
 }
 
 /* A phase begins when the one before is over. */
@@ -156,12 +154,12 @@ static void list_phase(along_t *along, int which)
     for (int i = 0; i < phase->plan.parts; ++i) {
         if (i != phase->plan.own) {
             list_message(along, &schedule->receives, phase->part[i],
-                         mca_coll_pipering_lines_from(&along->args.lines, &phase->plan, i), none);
+                         mca_coll_pipering_lines_from(&along->lines, &phase->plan, i), none);
         }
     }
     for (int i = 0; i < phase->plan.sends; ++i) {
         list_message(along, &schedule->sends, phase->part[phase->plan.own],
-                     mca_coll_pipering_lines_to(&along->args.lines, &phase->plan, i), before);
+                     mca_coll_pipering_lines_to(&along->lines, &phase->plan, i), before);
     }
     if (NULL != along->args.op) {
         mca_common_colltools_schedule_step(schedule, combine, which, 0,
@@ -174,7 +172,7 @@ static void list_all(along_t *along)
     mca_common_colltools_schedule_t *schedule = &along->super.schedule;
     const bool barrier = NULL == along->args.op;
 
-    if (!barrier && NULL != along->args.send) {
+    if (!barrier && along->args.send->buffer != along->args.recv->buffer) {
         mca_common_colltools_schedule_step(schedule, put_own, 0, 0,
                                            mca_common_colltools_schedule_so_far(schedule));
     }
@@ -188,11 +186,12 @@ static void list_all(along_t *along)
     mca_coll_pipering_scheduled_listed(&along->super);
 }
 
-int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args,
-                                      mca_coll_pipering_scheduled_t **made)
+int mca_coll_pipering_lines_new(const mca_coll_pipering_rounds_args_t *args,
+                                const mca_coll_pipering_lines_t *lines,
+                                mca_coll_pipering_scheduled_t **made)
 {
     mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
-    const int phases = mca_coll_pipering_lines_phases(&args->lines, phase);
+    const int phases = mca_coll_pipering_lines_phases(lines, phase);
     size_t parts;
     const mca_common_colltools_needs_t most = count_entries(phase, phases, &parts);
     void *part;
@@ -204,6 +203,7 @@ int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args
     }
     *made = &along->super;
     along->args = *args;
+    along->lines = *lines;
     along->phases = phases;
     for (int i = 0; i < phases; ++i) {
         along->phase[i].plan = phase[i];
@@ -215,22 +215,13 @@ int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args
     return rc;
 }
 
-int mca_coll_pipering_mesh_lines(const mca_coll_pipering_request_t *request,
+int mca_coll_pipering_mesh_lines(const mca_coll_pipering_rounds_args_t *args,
+                                 const mca_coll_pipering_ways_t *ways,
                                  mca_coll_pipering_scheduled_t **made)
 {
-    const mca_coll_pipering_call_t *call = &request->call;
-    const mca_coll_pipering_lines_args_t args
-        = {.caller = &request->caller,
-           .lines = {.mesh = &call->context->known->ways->mesh,
-                     .group = MCA_COLL_PIPERING_LINES_GROUP,
-                     .me = ompi_comm_rank(request->super.comm)},
-           .op = call->op,
-           .type = request->unit.type,
-           .count = call->sizes.count,
-           .bytes = request->plan->total,
-           .send = call->in_place ? NULL : call->send.buffer,
-           .recv = call->recv.buffer,
-           .tag = request->tag};
+    const mca_coll_pipering_lines_t lines = {.mesh = &ways->mesh,
+                                             .group = MCA_COLL_PIPERING_LINES_GROUP,
+                                             .me = ompi_comm_rank(args->caller->comm)};
 
-    return mca_coll_pipering_along_lines_new(&args, made);
+    return mca_coll_pipering_lines_new(args, &lines, made);
 }

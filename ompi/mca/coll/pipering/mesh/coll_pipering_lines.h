@@ -30,28 +30,17 @@
 
 #include "coll_pipering_plan_mesh_lines.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_scheduled.h"
-#include "ompi/op/op.h"
 
 BEGIN_C_DECLS
 
-/** The arguments of a call along lines; what they point at is borrowed until it is freed. */
-typedef struct mca_coll_pipering_lines_args_t {
-    const mca_common_colltools_caller_t *caller; /**< for complaints about messages */
-    mca_coll_pipering_lines_t lines;
-    ompi_op_t *op;         /**< one that commutes; NULL: a barrier, with nothing below but tag */
-    ompi_datatype_t *type;
-    size_t count, bytes;   /**< of the vector: elements of the type, and bytes of the signature */
-    const char *send;      /**< NULL: this rank's value is in `recv` */
-    char *recv;
-    int tag;
-} mca_coll_pipering_lines_args_t;
-
 /**
- * Makes a call along lines, which may begin again after its end. OMPI_ERR_OUT_OF_RESOURCE: no
- * memory; *made is to be freed also then, if it is not NULL.
+ * Makes a call along lines, which may begin again after its end: a sum to all, or without an operation a
+ * barrier, of whose arguments only caller and tag count. OMPI_ERR_OUT_OF_RESOURCE: no memory; *made is to
+ * be freed also then, if it is not NULL.
  */
-int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args,
-                                      mca_coll_pipering_scheduled_t **made);
+int mca_coll_pipering_lines_new(const mca_coll_pipering_rounds_args_t *args,
+                                const mca_coll_pipering_lines_t *lines,
+                                mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS
 

@@ -24,7 +24,7 @@
 
 struct mca_coll_pipering_context_t;
 struct mca_coll_pipering_process_t;
-struct mca_coll_pipering_request_t;
+struct mca_coll_pipering_rounds_args_t;
 struct mca_coll_pipering_scheduled_t;
 
 /** Dimensions that a mesh may have. */
@@ -71,8 +71,9 @@ void mca_coll_pipering_mesh_forget(struct mca_coll_pipering_process_t *process);
 
 /* ---- calls ---- */
 
-/** Makes the schedule of a reduction along lines. OMPI_ERR_OUT_OF_RESOURCE: nothing is made. */
-int mca_coll_pipering_mesh_lines(const struct mca_coll_pipering_request_t *request,
+/** Makes the schedule of a sum to all along lines (coll_pipering_lines.h). */
+int mca_coll_pipering_mesh_lines(const struct mca_coll_pipering_rounds_args_t *args,
+                                 const mca_coll_pipering_ways_t *ways,
                                  struct mca_coll_pipering_scheduled_t **made);
 
 #endif
