@@ -145,8 +145,8 @@ def busy(rows):
 
 # A rank goes through these as often as it waits.
 POLLED = {"mca_coll_pipering_pipe_progress", "mca_coll_pipering_pipe_done",
-          "mca_coll_pipering_deliver", "mca_common_colltools_task_progress",
-          "mca_common_colltools_task_run", "advance", "move", "move_pipes",
+          "mca_coll_pipering_deliver", "progress_tasks", "mca_common_colltools_task_run",
+          "advance", "move", "move_pipes",
           "mca_common_colltools_schedule_move", "drop_below"}
 MOST_INSTRUCTIONS = {"small:Allgatherv": 91, "small:Bcast": 53, "small:Allreduce": 59,
                      "kept:Allgatherv": 2418, "kept:Bcast": 2418}

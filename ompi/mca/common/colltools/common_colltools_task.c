@@ -196,7 +196,7 @@ static int progress_all(void)
     return steps;
 }
 
-static int progress(void)
+static int progress_tasks(void)
 {
     int steps = 0;
 
@@ -222,7 +222,7 @@ void mca_common_colltools_tasks_open(void)
 void mca_common_colltools_tasks_close(void)
 {
     if (tasks.registered) {
-        opal_progress_unregister(progress);
+        opal_progress_unregister(progress_tasks);
         tasks.registered = false;
     }
     OBJ_DESTRUCT(&tasks.active);
@@ -259,7 +259,7 @@ void mca_common_colltools_task_activate(mca_common_colltools_task_t *task)
     opal_list_append(&tasks.active, (opal_list_item_t *) &task->super.super);
     OPAL_THREAD_UNLOCK(&tasks.lock);
     if (first) {
-        opal_progress_register(progress);
+        opal_progress_register(progress_tasks);
     }
 }
 
