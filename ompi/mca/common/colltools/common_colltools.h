@@ -9,8 +9,15 @@
  */
 /**
  * @file
- * Code that the components for irregular data share: variables with ranges and counters,
- * copies of users' data, requests of calls that fail, segments in shared memory.
+ * Code that the components for irregular data share:
+ *
+ *     component, compat    loading, and what differs between releases of Open MPI
+ *     vars, file, help     variables with ranges and counters, files that they name, messages
+ *     nodes, card, modex   what processes say of themselves in MPI_Init, nodes of a communicator
+ *     task, requests       requests of collectives, and of messages in them
+ *     schedule, exchange   the schedule engine, and exchanges in rounds
+ *     copy, segment        copies of users' data, segments in shared memory
+ *     chooser              how a component asks the one below who is faster
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_H
