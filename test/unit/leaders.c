@@ -303,11 +303,10 @@ static void test_random_layouts(void)
 
 /* ---- how many leaders a node should have ---- */
 
-static mca_coll_mleader_load_t random_load(void)
+static mca_coll_mleader_load_t random_load(int ranks, int processors)
 {
     return (mca_coll_mleader_load_t){.nodes = tap_between(2, 40),
-                                     .ranks = tap_between(1, 64),
-                                     .processors = tap_between(1, 64),
+                                     .crowd = (double) ranks / processors,
                                      .bytes = tap_below(tap_once_in(2) ? 1000 : 10000000),
                                      .message = tap_below(tap_once_in(4) ? 1 : 50000)};
 }
@@ -321,11 +320,11 @@ static bool pays(const mca_coll_mleader_load_t *load, int leaders)
  * q (L - 1) m < bytes (1 - 1 / K): leaders with K of the processors, or with one where
  * they have less than that, which never pays.
  */
-static bool should_pay(const mca_coll_mleader_load_t *load, int leaders)
+static bool should_pay(const mca_coll_mleader_load_t *load, int ranks, int processors, int leaders)
 {
-    const bool crowded = load->ranks > load->processors;
-    const int64_t over = crowded ? load->ranks : 1;
-    const int64_t has = leaders * (crowded ? load->processors : 1);
+    const bool crowded = ranks > processors;
+    const int64_t over = crowded ? ranks : 1;
+    const int64_t has = leaders * (crowded ? processors : 1);
     int64_t rounds = 0;
 
     for (int reach = 1; reach < load->nodes; reach *= 2) {
@@ -350,13 +349,15 @@ static void test_leading(void)
     tap_tally_t tally = {0, 0};
 
     for (int n = 0; n < LOADS; n++) {
-        const mca_coll_mleader_load_t load = random_load();
+        const int ranks = tap_between(1, 64), processors = tap_between(1, 64);
+        const mca_coll_mleader_load_t load = random_load(ranks, processors);
         const int leaders = tap_between(2, 16);
 
         tap_try(&tally,
-                is_close(&load, leaders) || pays(&load, leaders) == should_pay(&load, leaders),
+                is_close(&load, leaders)
+                    || pays(&load, leaders) == should_pay(&load, ranks, processors, leaders),
                 "%d nodes, %d ranks on %d processors, %zu bytes, message %zu: %d leaders",
-                load.nodes, load.ranks, load.processors, load.bytes, load.message, leaders);
+                load.nodes, ranks, processors, load.bytes, load.message, leaders);
     }
     tally_ok(&tally, LOADS, "several leaders pay where the inequality says so");
 }

@@ -95,8 +95,7 @@ static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader
     const mca_coll_mleader_topology_t *topology = call->topology;
     const mca_coll_mleader_load_t load
         = {.nodes = topology->nodes,
-           .ranks = topology->crowd,
-           .processors = topology->processors,
+           .crowd = topology->crowd,
            .bytes = call->bytes * (size_t) (topology->ranks - topology->ranks / topology->nodes),
            .message = MESSAGE_COST};
     int best = 0;

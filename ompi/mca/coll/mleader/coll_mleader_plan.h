@@ -108,10 +108,10 @@ static inline int mca_coll_mleader_leader(const mca_coll_mleader_groups_t *group
 
 /* ---- the number of leaders (coll_mleader_plan_leaders.c) ---- */
 
-/** The work of all leaders of a node together in a call, and the node's processors. */
+/** The work of all leaders of a node together in a call. */
 typedef struct mca_coll_mleader_load_t {
     int nodes;
-    int ranks, processors; /**< of the node; at least 1 */
+    double crowd;   /**< ranks a processor on the node */
     size_t bytes;   /**< that the node receives */
     size_t message; /**< fixed cost of a message, in bytes that a leader moves meanwhile */
 } mca_coll_mleader_load_t;

@@ -21,7 +21,7 @@
  *     T(L) = ceil(log2 nodes) L m + bytes / K
  *
  * The unit of m and T is the time in which a leader moves one byte. K is the number of processors
- * on which the L leaders run, at least 1: min(L, L processors / ranks), since all ranks of a node
+ * on which the L leaders run, at least 1: min(L, L / ranks a processor), as all ranks of a node
  * are busy during the call. So one leader is best for small messages and on crowded nodes.
  *
  * Limits: the model has the exchange alone, as aggregation and distribution cost the same for any
@@ -34,8 +34,7 @@
 
 double mca_coll_mleader_leading_cost(const mca_coll_mleader_load_t *load, int leaders)
 {
-    const double part = (double) load->processors / load->ranks;
-    const double busy = 1 > part ? leaders * part : leaders, at_once = 1 < busy ? busy : 1;
+    const double busy = 1 < load->crowd ? leaders / load->crowd : leaders, at_once = 1 < busy ? busy : 1;
     int rounds = 0;
 
     while (1 << rounds < load->nodes) {

@@ -69,7 +69,7 @@ int mca_coll_mleader_look(const mca_coll_mleader_call_t *call,
             const int rc = mca_common_colltools_failure(call->comm);
             return OMPI_SUCCESS == rc ? OMPI_ERR_WOULD_BLOCK : rc;
         }
-        if (call->topology->crowded) {
+        if (1 < call->topology->crowd) {
             (void) sched_yield();
         }
     }

@@ -107,28 +107,20 @@ static int find_domains(mca_coll_mleader_module_t *module, ompi_communicator_t *
 
 /* ---- groups ---- */
 
-/* Numbers the ranks of each node, and finds the node with the most ranks for each processor. */
-static void count_ranks(mca_coll_mleader_topology_t *topology, const facts_t *const *of, int me)
+/* Numbers the ranks of each node. */
+static void count_ranks(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
 {
-    const int *node_of = topology->node_of;
+    const mca_common_colltools_nodes_t nodes = mca_common_colltools_nodes_count(comm);
     int *count = topology->answers;
 
-    topology->crowd = topology->processors = 1;
+    topology->nodes = nodes.count;
+    topology->most_here = nodes.ppn;
+    topology->crowd = nodes.load;
     memset(count, 0, (size_t) topology->ranks * sizeof(int));
     for (int r = 0; r < topology->ranks; ++r) {
-        const int here = ++count[node_of[r]];
-        const uint64_t its = of[node_of[r]]->processors / MCA_COMMON_COLLTOOLS_PROCESSOR;
-        const int processors = 0 < its ? (int) its : 1;
-        topology->nodes += r == node_of[r];
-        topology->index[r] = here - 1;
-        topology->most_here = here > topology->most_here ? here : topology->most_here;
-        if ((long) here * topology->processors > (long) topology->crowd * processors) {
-            topology->crowd = here;
-            topology->processors = processors;
-        }
+        topology->index[r] = count[topology->node_of[r]]++;
     }
-    topology->here = count[node_of[me]];
-    topology->crowded = topology->crowd > topology->processors;
+    topology->here = count[topology->node_of[ompi_comm_rank(comm)]];
 }
 
 /* Reads the variable `groups`. Rank 0 reports an illegal value, and sockets are used instead. */
@@ -238,29 +230,11 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
     }
 }
 
-/* Whether all ranks have the component, and are alike; rank 0 says where their variables differ. */
-static mca_coll_mleader_reason_t compare(const facts_t *const *of, ompi_communicator_t *comm)
-{
-    const mca_common_colltools_owner_t owner = MCA_COMMON_COLLTOOLS_MLEADER;
-    const int ranks = ompi_comm_size(comm);
-    bool there = true, alike = true, equal = true;
-
-    for (int r = 0; r < ranks && there; ++r) {
-        there = NULL != of[r] && 0 != of[r]->variables[owner];
-        alike &= there && of[r]->arch == of[0]->arch;
-        equal &= there && of[r]->variables[owner] == of[0]->variables[owner];
-    }
-    if (!there) {
-        mca_common_colltools_missing_report(owner, comm->c_name, of, ranks);
-        return MCA_COLL_MLEADER_FALLBACK_MISSING;
-    }
-    if (alike && !equal && 0 == ompi_comm_rank(comm)) {
-        mca_common_colltools_equal_report(&mca_coll_mleader.equal, owner, comm->c_name, of, ranks);
-    }
-    return !alike   ? MCA_COLL_MLEADER_FALLBACK_UNLIKE
-           : !equal ? MCA_COLL_MLEADER_FALLBACK_UNEQUAL
-                    : MCA_COLL_MLEADER_TAKEN;
-}
+static const mca_coll_mleader_reason_t reasons[]
+    = {[MCA_COMMON_COLLTOOLS_ALIKE] = MCA_COLL_MLEADER_TAKEN,
+       [MCA_COMMON_COLLTOOLS_MISSING] = MCA_COLL_MLEADER_FALLBACK_MISSING,
+       [MCA_COMMON_COLLTOOLS_UNLIKE] = MCA_COLL_MLEADER_FALLBACK_UNLIKE,
+       [MCA_COMMON_COLLTOOLS_UNEQUAL] = MCA_COLL_MLEADER_FALLBACK_UNEQUAL};
 
 /* Finds the nodes, if all ranks are alike. */
 static int find_nodes(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
@@ -270,13 +244,14 @@ static int find_nodes(mca_coll_mleader_topology_t *topology, ompi_communicator_t
                         : mca_common_colltools_nodes_find(comm, "mleader", of);
 
     if (OMPI_SUCCESS == rc) {
-        topology->unlike = compare(of, comm);
+        topology->unlike = reasons[mca_common_colltools_nodes_compare(
+            comm, MCA_COMMON_COLLTOOLS_MLEADER, of)];
     } else if (OMPI_ERR_OUT_OF_RESOURCE != rc) {
         rc = OMPI_ERROR;
     }
     if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == topology->unlike) {
         mca_common_colltools_nodes_fill(comm, topology->node_of, NULL);
-        count_ranks(topology, of, ompi_comm_rank(comm));
+        count_ranks(topology, comm);
     }
     free(of);
     return rc;

@@ -47,9 +47,7 @@ typedef struct mca_coll_mleader_topology_t {
     mca_coll_mleader_reason_t unlike; /**< TAKEN, or how ranks differ; then nothing else is there */
     int here;        /**< ranks of this node */
     int most_here;   /**< ranks of the node with the most ranks */
-    int processors;  /**< processors of the node with the fewest processors for each rank ... */
-    int crowd;       /**< ... and ranks of this node */
-    bool crowded;    /**< some node has more ranks than processors */
+    double crowd;    /**< ranks a processor, on the node where this is most */
     bool joined;     /**< all ranks know whether `shared` has segments */
     bool kept;       /**< calls refer to the topology, so it lives as long as the communicator */
     mca_coll_mleader_shared_t shared; /**< of blocking and nonblocking calls */

@@ -554,6 +554,30 @@ int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner
     return rc;
 }
 
+mca_common_colltools_difference_t
+mca_common_colltools_nodes_compare(ompi_communicator_t *comm, mca_common_colltools_owner_t owner,
+                                   const mca_common_colltools_facts_t *const *of)
+{
+    const int ranks = ompi_comm_size(comm);
+    bool there = true, alike = true, equal = true;
+
+    for (int r = 0; r < ranks && there; ++r) {
+        there = NULL != of[r] && 0 != of[r]->variables[owner];
+        alike &= there && of[r]->arch == of[0]->arch;
+        equal &= there && of[r]->variables[owner] == of[0]->variables[owner];
+    }
+    if (!there) {
+        mca_common_colltools_missing_report(owner, comm->c_name, of, ranks);
+        return MCA_COMMON_COLLTOOLS_MISSING;
+    }
+    if (alike && !equal && 0 == ompi_comm_rank(comm)) {
+        mca_common_colltools_equal_report(owners[owner].equal, owner, comm->c_name, of, ranks);
+    }
+    return !alike   ? MCA_COMMON_COLLTOOLS_UNLIKE
+           : !equal ? MCA_COMMON_COLLTOOLS_UNEQUAL
+                    : MCA_COMMON_COLLTOOLS_ALIKE;
+}
+
 void mca_common_colltools_nodes_prepare(ompi_communicator_t *comm)
 {
     int failed;

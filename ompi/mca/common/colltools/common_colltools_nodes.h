@@ -63,7 +63,23 @@ void mca_common_colltools_nodes_close(void);
 int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner,
                                     const mca_common_colltools_facts_t **of);
 
-/** The same ahead of the first call, whatever becomes of it. */
+/** How ranks differ from each other. */
+typedef enum {
+    MCA_COMMON_COLLTOOLS_ALIKE,
+    MCA_COMMON_COLLTOOLS_MISSING, /**< some do not have the component */
+    MCA_COMMON_COLLTOOLS_UNLIKE,  /**< in data representation */
+    MCA_COMMON_COLLTOOLS_UNEQUAL  /**< in the component's variables */
+} mca_common_colltools_difference_t;
+
+/**
+ * Compares what the ranks of a communicator say for a component, and tells the user of ranks without it,
+ * or, on rank 0, of variables that differ. O(p).
+ */
+mca_common_colltools_difference_t
+mca_common_colltools_nodes_compare(ompi_communicator_t *comm, mca_common_colltools_owner_t owner,
+                                   const mca_common_colltools_facts_t *const *of);
+
+/** The same as mca_common_colltools_nodes_find, ahead of the first call, whatever becomes of it. */
 void mca_common_colltools_nodes_prepare(ompi_communicator_t *comm);
 
 /** Counts the nodes of a communicator, of whose ranks all cards have been found. O(p). */

@@ -145,17 +145,13 @@ void mca_coll_pipering_setup_open(mca_coll_pipering_process_t *process, facts_t 
 
 /* Where ranks differ, and the slowest links of all. */
 typedef struct {
-    bool missing, arch, variables, machine, mesh, below, leaf;
+    bool machine, mesh, below, leaf;
     mca_common_colltools_links_t tcp, rdma;
     uint32_t eager;
 } found_t;
 
 static void add_facts(found_t *found, const facts_t *first, const facts_t *its)
 {
-    const int owner = MCA_COMMON_COLLTOOLS_PIPERING;
-
-    found->arch |= first->arch != its->arch;
-    found->variables |= first->variables[owner] != its->variables[owner];
     found->machine |= first->machine != its->machine;
     found->mesh |= first->mesh != its->mesh;
     found->below |= first->below != its->below;
@@ -167,17 +163,10 @@ static void add_facts(found_t *found, const facts_t *first, const facts_t *its)
 
 static found_t find_all(const facts_t *const *of, int p)
 {
-    found_t found = {.missing = NULL == of[0]};
+    found_t found = {.tcp = of[0]->tcp, .rdma = of[0]->rdma, .eager = of[0]->eager};
 
-    if (NULL != of[0]) {
-        found.tcp = of[0]->tcp;
-        found.rdma = of[0]->rdma;
-        found.eager = of[0]->eager;
-    }
-    for (int r = 0; r < p && !found.missing; ++r) {
-        if (NULL == of[r] || 0 == of[r]->variables[MCA_COMMON_COLLTOOLS_PIPERING]) {
-            found.missing = true;
-        } else if (0 == r || of[r] != of[r - 1]) {
+    for (int r = 1; r < p; ++r) {
+        if (of[r] != of[r - 1]) {
             add_facts(&found, of[0], of[r]);
         }
     }
@@ -192,28 +181,11 @@ static void complain(const mca_coll_pipering_context_t *context, const char *top
     }
 }
 
-static mca_coll_pipering_reason_t judge(const mca_coll_pipering_context_t *context,
-                                        const found_t *found, const facts_t *const *of)
-{
-    const int p = ompi_comm_size(context->comm), owner = MCA_COMMON_COLLTOOLS_PIPERING;
-
-    if (found->missing) {
-        mca_common_colltools_missing_report(owner, context->comm->c_name, of, p);
-        return MCA_COLL_PIPERING_FALLBACK_MISSING;
-    }
-    if (found->arch) {
-        return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
-    }
-    if (found->variables && 0 == ompi_comm_rank(context->comm)) {
-        mca_common_colltools_equal_report(&context->process->equal, owner, context->comm->c_name,
-                                          of, p);
-    }
-    if (!found->variables && found->machine) {
-        complain(context, "machine-unlike");
-    }
-    return found->variables || found->machine ? MCA_COLL_PIPERING_FALLBACK_UNEQUAL
-                                              : MCA_COLL_PIPERING_TAKEN;
-}
+static const mca_coll_pipering_reason_t reasons[]
+    = {[MCA_COMMON_COLLTOOLS_ALIKE] = MCA_COLL_PIPERING_TAKEN,
+       [MCA_COMMON_COLLTOOLS_MISSING] = MCA_COLL_PIPERING_FALLBACK_MISSING,
+       [MCA_COMMON_COLLTOOLS_UNLIKE] = MCA_COLL_PIPERING_FALLBACK_UNLIKE,
+       [MCA_COMMON_COLLTOOLS_UNEQUAL] = MCA_COLL_PIPERING_FALLBACK_UNEQUAL};
 
 /* ---- the machine ---- */
 
@@ -264,9 +236,15 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_known_t 
     if (OMPI_SUCCESS != rc) {
         return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : OMPI_ERROR;
     }
-    const found_t found = find_all(of, ranks);
-    known->reason = judge(context, &found, of);
+    known->reason = reasons[mca_common_colltools_nodes_compare(
+        context->comm, MCA_COMMON_COLLTOOLS_PIPERING, of)];
     if (MCA_COLL_PIPERING_TAKEN != known->reason) {
+        return OMPI_SUCCESS;
+    }
+    const found_t found = find_all(of, ranks);
+    if (found.machine) {
+        complain(context, "machine-unlike");
+        known->reason = MCA_COLL_PIPERING_FALLBACK_UNEQUAL;
         return OMPI_SUCCESS;
     }
     known->places = malloc((found.leaf ? 2 : 1) * (size_t) ranks * sizeof(int));
