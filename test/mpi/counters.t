@@ -1,5 +1,6 @@
 #!/bin/bash
-# What calls move: bytes into each rank, once, and into each node against m - M_J, by the component's counters and by those of links.
+# What calls move: bytes into each rank, once, and into each node against m - M_J, by the
+# component's counters and by those of links.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -28,7 +28,7 @@ for line in open(said, errors="replace"):
         if wanted:
             wanted[-1][2:] = [first, wanted[-1][3] or last]
     else:
-        match = re.search(r"coll/pipering: \w+ of \d+ bytes on .*?: (.*) s: (\w+); plan", line.strip())
+        match = re.search(r"coll/pipering: \w+ of \d+ bytes on .*?: (.*) s: (\w+); plan", line)
         if match and wanted:
             row = match.group(2)
             block = re.search(rf"\b{row} B (\d+)", match.group(1))

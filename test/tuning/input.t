@@ -118,7 +118,8 @@ def test_bytes():
     name = os.fsdecode(b"hosts\xff")
     place = Place("exit 1")
     files.write(os.path.join(place.path, name), "n0\n")
-    for words in (["out", "--launch", f"{place.mpirun} --hostfile {name}"], [os.path.join(name, "out")]):
+    for words in (["out", "--launch", f"{place.mpirun} --hostfile {name}"],
+                  [os.path.join(name, "out")]):
         tuned(place, *words, words=["hosts\\udcff"], PYTHONIOENCODING="utf-8:strict")
     path = os.path.join(place.path, "tuned.conf")
     files.write(path, f"# of {name}\n")

@@ -39,8 +39,8 @@ def largest_size(beta):
 
 
 def size_at(place, largest):
-    """Bytes at a place from 0.0 (SMALLEST) to 1.0 (largest): at each quarter of the scale a power of
-    two, else two digits and zeros, as a multiple of 8."""
+    """Bytes at a place from 0.0 (SMALLEST) to 1.0 (largest): at each quarter of the scale a power
+    of two, else two digits and zeros, as a multiple of 8."""
     size = SMALLEST * (largest / SMALLEST) ** place
     if 0 == round(100 * place) % 25:
         return 1 << int(size).bit_length() - 1

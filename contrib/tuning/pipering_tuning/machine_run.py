@@ -109,11 +109,11 @@ def conclude(path, measured, load, head, disturbing, say):
 
 
 def run(place, path, command, say):
-    """Measures the machine of a Place (place.py), writes its file or says why not; what was measured,
-    None if no file was written."""
+    """Measures the machine of a Place (place.py), writes its file or says why not; what was
+    measured, None if no file was written."""
     end = time.monotonic() + LIMIT
-    say(f"Open MPI {place.table.version}, {place}; at most {LIMIT / 60:g} minutes for its links and "
-        "processors")
+    say(f"Open MPI {place.table.version}, {place}; at most {LIMIT / 60:g} minutes for its links "
+        "and processors")
 
     def run_in_time(cells):
         results = {}

@@ -6,11 +6,11 @@
 # $HEADER$
 """Proof: calls without the file of the machine and with it.
 
-A job without the file and a job with it follow each other, several times, in an order that changes.
-Pairs of jobs are the sample of the statistics. Calls that seem slower are measured again in new pairs
-of jobs, and those alone judge them: among many calls some always look slower by chance. A call that
-fails once counts for nothing, as a node may be disturbed once; one that fails twice with the file, and
-never without it, is held against it.
+A job without the file and a job with it follow each other, several times, in an order that
+changes. Pairs of jobs are the sample of the statistics. Calls that seem slower are measured again in
+new pairs of jobs, and those alone judge them: among many calls some always look slower by chance. A
+call that fails once counts for nothing, as a node may be disturbed once; one that fails twice with
+the file, and never without it, is held against it.
 """
 
 from collections import Counter, namedtuple
@@ -110,7 +110,8 @@ class Prover:
                 and self.ratio(one, level).low > 1]
         broken = [one for one in self.calls
                   if 2 <= self.failed[one, AFTER] and not self.failed[one, BEFORE]]
-        notes = [f"slower: {one} takes {percent(self.ratio(one).middle - 1, 2)} longer" for one in hurt]
+        notes = [f"slower: {one} takes {percent(self.ratio(one).middle - 1, 2)} longer"
+                 for one in hurt]
         notes += [f"{'broken' if one in broken else 'failed'}: {one}: {note}"
                   for one, note in self.notes.items()]
         rows = [(one, *(stats.middle(self.blocks[one, arm]) for arm in (BEFORE, AFTER)),
@@ -120,8 +121,9 @@ class Prover:
         if hurt or broken:
             harm = [f"makes {len(hurt)} of them slower beyond noise"] if hurt else []
             harm += [f"breaks {len(broken)}"] if broken else []
-            return Proof(False, f"The file is not recommended: {gain}, and it {' and '.join(harm)}.",
-                         notes, rows)
+            return Proof(False, f"The file is not recommended: {gain}, and it "
+                         f"{' and '.join(harm)}.", notes, rows)
         if whole.high < 1 and whole.middle <= 1 - LEAST_GAIN:
-            return Proof(True, f"The file helps: {gain}, and none is slower beyond noise.", notes, rows)
+            return Proof(True, f"The file helps: {gain}, and none is slower beyond noise.", notes,
+                         rows)
         return Proof(False, f"The file is not needed: {gain}.", notes, rows)

@@ -27,9 +27,9 @@ def middle(blocks):
 def ratio_of_jobs(pairs, level=0.95):
     """The geometric mean over calls of new time by old time, with its interval.
 
-    pairs: for each call (old, new), each a list of blocks of seconds; block i of both are two jobs that
-    followed each other. Student's interval of the logarithms, a value for each pair of jobs; one pair
-    alone tells nothing."""
+    pairs: for each call (old, new), each a list of blocks of seconds; block i of both are two jobs
+    that followed each other. Student's interval of the logarithms, a value for each pair of jobs;
+    one pair alone tells nothing."""
     logs = [sum(math.log(median(new[i]) / median(old[i])) for old, new in pairs) / len(pairs)
             for i in range(min(len(blocks) for pair in pairs for blocks in pair))]
     if len(logs) < 2:

@@ -4,8 +4,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Sweep: calls with the block size that the model chooses, and with others, in turns, so that whoever
-tunes sees whether the model is right here."""
+"""Sweep: calls with the block size that the model chooses, and with others, in turns, so that
+whoever tunes sees whether the model is right here."""
 
 import math
 from collections import namedtuple
@@ -71,5 +71,5 @@ def sentence(rows):
         return f"No call of the sweep is cut into blocks here: {BLOCK} changes nothing."
     mean = math.exp(fmean(map(math.log, losses.values())))
     worst = max(losses, key=losses.get)
-    return f"Blocks of the model's size: calls take {mean:.2f} times as long as with the best of those " \
-           f"tried, {worst} {losses[worst]:.2f} times."
+    return f"Blocks of the model's size: calls take {mean:.2f} times as long as with the best of " \
+           f"those tried, {worst} {losses[worst]:.2f} times."

@@ -24,13 +24,13 @@ GOOD, FAILED, REFUSED, INTERRUPTED = 0, 1, 3, 130
 MACHINE = "coll_pipering_machine"
 
 DESCRIPTION = """\
-Measures links and processors of this machine, tries other block sizes than the model's, and proves by
-other calls whether the file of the machine helps. Everything goes to the directory OUT: machine (the
-file), tuned.conf (a parameter file that names it, if it helps), report.txt."""
+Measures links and processors of this machine, tries other block sizes than the model's, and proves
+by other calls whether the file of the machine helps. Everything goes to the directory OUT: machine
+(the file), tuned.conf (a parameter file that names it, if it helps), report.txt."""
 
 EPILOG = """\
-Exit status: 0 the file helps; 3 it does not, or makes a call slower, or none was written, since times
-are too uneven; 1 something failed, one sentence says what; 2 wrong usage; 130 interrupted."""
+Exit status: 0 the file helps; 3 it does not, or makes a call slower, or none was written, since
+times are too uneven; 1 something failed, one sentence says what; 2 wrong usage; 130 interrupted."""
 
 
 def parse(arguments):
@@ -60,8 +60,8 @@ def say(text):
 def measure(options, command):
     """--machine; the exit status."""
     path = os.path.abspath(options.machine)
-    with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as directory:
-        place = Place(options.launch, directory, needed=False)
+    with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as near:
+        place = Place(options.launch, near, needed=False)
         return GOOD if machine_run.run(place, path, command, say) else REFUSED
 
 
@@ -85,8 +85,8 @@ def tune(options, command):
     for line in [proof.sentence, *proof.notes]:
         say(line)
     if proof.helps:
-        files.write(conf, f"# Made by `{command}`\n# on {time.strftime('%Y-%m-%d %H:%M:%S')}, for Open "
-                          f"MPI {place.table.version}, {place}.\n{MACHINE}={path}\n")
+        files.write(conf, f"# Made by `{command}`\n# on {time.strftime('%Y-%m-%d %H:%M:%S')}, for "
+                          f"Open MPI {place.table.version}, {place}.\n{MACHINE}={path}\n")
         say(f"use: mpirun --tune {conf} ..., or the line of {conf} in mca-params.conf")
     elif os.path.exists(conf):
         os.unlink(conf)  # of an earlier run

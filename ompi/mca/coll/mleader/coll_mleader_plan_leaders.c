@@ -34,7 +34,8 @@
 
 double mca_coll_mleader_leading_cost(const mca_coll_mleader_load_t *load, int leaders)
 {
-    const double busy = 1 < load->crowd ? leaders / load->crowd : leaders, at_once = 1 < busy ? busy : 1;
+    const double busy = 1 < load->crowd ? leaders / load->crowd : leaders;
+    const double at_once = 1 < busy ? busy : 1;
     int rounds = 0;
 
     while (1 << rounds < load->nodes) {

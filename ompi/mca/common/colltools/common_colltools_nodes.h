@@ -8,11 +8,9 @@
  * $HEADER$
  */
 /**
- * @file
- * Nodes: what processes say of themselves on their cards, in one table for all communicators.
- *
- * The table grows by 8 bytes for each process of each job with which this process shares a call that
- * wants to know it.
+ * @file Nodes: what processes say of themselves on their cards, in one table for all communicators.
+ * The table grows by 8 bytes for each process of each job with which this process shares a call
+ * that wants to know it.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_NODES_H
@@ -47,17 +45,17 @@ void mca_common_colltools_nodes_register(mca_common_colltools_owner_t owner,
                                          mca_common_colltools_fill_fn_t *fill);
 
 /**
- * For a component, when it is opened and closed, then without active tasks (common_colltools_task.h).
- * The first one that is opened has the card told, with what all have registered, before MPI_Init
- * exchanges what processes have told.
+ * For a component, when it is opened and closed, then without active tasks
+ * (common_colltools_task.h). The first one that is opened has the card told, with what all have
+ * registered, before MPI_Init exchanges what processes have told.
  */
 void mca_common_colltools_nodes_open(void);
 void mca_common_colltools_nodes_close(void);
 
 /**
- * Finds the cards of a communicator's ranks in the table, or asks PMIx; nothing is sent to ranks. of
- * [p] gets what they say, NULL: the rank surely has no card. OMPI_ERR_OUT_OF_RESOURCE, or, said to
- * the user of the component `owner`, OMPI_ERR_NOT_FOUND: a card cannot be read, or
+ * Finds the cards of a communicator's ranks in the table, or asks PMIx; nothing is sent to ranks.
+ * of [p] gets what they say, NULL: the rank surely has no card. OMPI_ERR_OUT_OF_RESOURCE, or, said
+ * to the user of the component `owner`, OMPI_ERR_NOT_FOUND: a card cannot be read, or
  * OMPI_ERR_NOT_SUPPORTED: processes of this node differ, which other nodes do not know. O(p).
  */
 int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner,
@@ -72,8 +70,8 @@ typedef enum {
 } mca_common_colltools_difference_t;
 
 /**
- * Compares what the ranks of a communicator say for a component, and tells the user of ranks without it,
- * or, on rank 0, of variables that differ. O(p).
+ * Compares what the ranks of a communicator say for a component, and tells the user of ranks
+ * without it, or, on rank 0, of variables that differ. O(p).
  */
 mca_common_colltools_difference_t
 mca_common_colltools_nodes_compare(ompi_communicator_t *comm, mca_common_colltools_owner_t owner,
@@ -87,8 +85,8 @@ mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_
 
 /**
  * Fills node_of [p] with the lowest rank on the node of each rank; all cards have been found. Fills
- * leaf_of [p], if it is not NULL, with the lowest rank on the leaf switch of each; nodes whose switch is
- * not known are on one. O(p + nodes x switches).
+ * leaf_of [p], if it is not NULL, with the lowest rank on the leaf switch of each; nodes whose
+ * switch is not known are on one. O(p + nodes x switches).
  */
 void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of, int *leaf_of);
 

@@ -211,7 +211,8 @@ static void keep_in_range(mca_common_colltools_vars_t *vars,
         (void) snprintf(given, sizeof(given), "%.15g", value);
     }
     (void) snprintf(vars->complaints + length, sizeof(vars->complaints) - length,
-                    "\n  coll_%s_%s = %s\n    Legal range:  0 to %.15g\n    Used instead: %.15g%s\n",
+                    "\n  coll_%s_%s = %s\n    Legal range:  0 to %.15g\n"
+                    "    Used instead: %.15g%s\n",
                     vars->owner, row->name, given, row->most, row->preset,
                     is_size || is_int ? "" : " (not given)");
     set_preset(row);

@@ -49,8 +49,8 @@ static inline bool mca_coll_pipering_is_small(const mca_coll_pipering_context_t 
 
 /**
  * Leaves a call to the module below: counts it, notes it for tools, and writes the verbose line
- * about it: the call's name, its bytes in all, or MCA_COLL_PIPERING_NO_TOTAL where ranks do not know
- * them, and the number of its plan, 0: there is none. OMPI_ERR_NOT_SUPPORTED.
+ * about it: the call's name, its bytes in all, or MCA_COLL_PIPERING_NO_TOTAL where ranks do not
+ * know them, and the number of its plan, 0: there is none. OMPI_ERR_NOT_SUPPORTED.
  */
 #define MCA_COLL_PIPERING_NO_TOTAL SIZE_MAX
 int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,

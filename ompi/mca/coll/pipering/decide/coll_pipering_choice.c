@@ -115,7 +115,8 @@ static range_t range_of(const mca_coll_pipering_draft_t *draft)
 {
     const double *value = draft->at.machine->value;
     const double least = value[MCA_COLL_PIPERING_NET_BETA];
-    const bool doubted = mca_coll_pipering_machine_doubted(draft->at.machine) && 1 < draft->at.nodes;
+    const bool doubted = mca_coll_pipering_machine_doubted(draft->at.machine)
+                         && 1 < draft->at.nodes;
 
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }

@@ -50,7 +50,7 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 
 /* Where results depend on the order of combining, plans do not depend on switches. */
 static mca_coll_pipering_situation_t situation_of(const mca_coll_pipering_known_t *known,
-                                           const mca_coll_pipering_key_t *key)
+                                                  const mca_coll_pipering_key_t *key)
 {
     mca_coll_pipering_situation_t at = known->at;
 
@@ -172,7 +172,8 @@ static void report_plan(const mca_coll_pipering_context_t *context,
                         plan->leaders.at[0], plan->leaders.at[1]);
     }
     opal_output(context->process->output,
-                "coll/pipering: %s of %zu bytes on %s: %sbelow %.6f to %.6f s: %s; plan %u, margin %g",
+                "coll/pipering: %s of %zu bytes on %s: %sbelow %.6f to %.6f s: %s; plan %u, "
+                "margin %g",
                 mca_coll_pipering_collective_row(plan->key.collective)
                     ->name[MCA_COLL_PIPERING_BLOCKING],
                 plan->total, context->comm->c_name, rows, plan->below.at[0], plan->below.at[1],

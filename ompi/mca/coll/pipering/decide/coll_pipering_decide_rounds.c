@@ -13,9 +13,9 @@
  * contributes; and the same rounds backwards, which are a reduce-scatter, or a reduction if the
  * root alone gets results. An allreduce is a reduce-scatter of equal parts and a gather of them.
  *
- * Where few contributions are far larger than the others, ranks pass them on in few rounds, or share
- * them out among neighbours first; a ring passes them from rank to rank. The paper looks for such
- * outliers by a selection in linear time, and a threshold. Here the model weighs rounds with
+ * Where few contributions are far larger than the others, ranks pass them on in few rounds, or
+ * share them out among neighbours first; a ring passes them from rank to rank. The paper looks for
+ * such outliers by a selection in linear time, and a threshold. Here the model weighs rounds with
  * groups of any size, and the ring, by the sizes of all contributions, and needs neither.
  *
  * Balaji et al. 4.2.1, figure 14.
@@ -74,21 +74,22 @@ static void order_nodes(const mca_coll_pipering_draft_t *draft, int groups)
     mca_coll_pipering_ring_t *ring = &draft->plan->by_node;
     const int together = groups < draft->at.nodes ? (draft->at.nodes + groups - 1) / groups : 1;
     const int turn = NULL == draft->at.leaf_of || 0 == draft->cost.uplinks ? 0
-                     : together * count_leaves(draft) <= draft->at.nodes   ? together
-                                                                        : 1;
+                     : together * count_leaves(draft) <= draft->at.nodes      ? together
+                                                                           : 1;
 
     if (NULL == ring->leaf_of || turn != ring->turn) {
         ring->leaf_of = draft->at.leaf_of;
         ring->turn = turn;
-        mca_coll_pipering_order(ring, draft->at.node_of, draft->blocks, MCA_COLL_PIPERING_ORDER_NODES,
+        mca_coll_pipering_order(ring, draft->at.node_of, draft->blocks,
+                                MCA_COLL_PIPERING_ORDER_NODES,
                                 draft->order_scratch);
     }
 }
 
 /*
- * Bytes of a segment of a reduction's round, the largest of which has half of all: a segment is combined
- * while the next one comes. The fewer there are, the longer the last one takes to be combined; each
- * takes a message.
+ * Bytes of a segment of a reduction's round, the largest of which has half of all: a segment is
+ * combined while the next one comes. The fewer there are, the longer the last one takes to be
+ * combined; each takes a message.
  */
 static double segment_of(const mca_coll_pipering_draft_t *draft)
 {
@@ -98,8 +99,8 @@ static double segment_of(const mca_coll_pipering_draft_t *draft)
 }
 
 /*
- * Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they lie
- * in slots of their own.
+ * Makes the grid of the plan, in bytes or elements. All values of a reduction are packed, as they
+ * lie in slots of their own.
  */
 static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *sizes, int groups,
                       size_t unit)
@@ -273,10 +274,10 @@ static int larger_of(int groups, int ranks)
 }
 
 /*
- * Ranks alone, or groups of 1, 2, 4 .. nodes, whose shares go whole; all nodes, in blocks. Those that may
- * take least come first; of equal contributions all groups are alike by the model, and of these those of
- * the most equal numbers: then the last rounds, which carry most, are among neighbours, and the first ones,
- * which carry little, between groups.
+ * Ranks alone, or groups of 1, 2, 4 .. nodes, whose shares go whole; all nodes, in blocks. Those
+ * that may take least come first; of equal contributions all groups are alike by the model, and of
+ * these those of the most equal numbers: then the last rounds, which carry most, are among
+ * neighbours, and the first ones, which carry little, between groups.
  */
 static shape_t choose_freely(const mca_coll_pipering_draft_t *draft)
 {
@@ -371,8 +372,8 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
 }
 
 /*
- * Adds the messages of a round: one for packed pieces that adjoin, for each block of them, and for each
- * large part, or for each run of a reduction; returns their bytes.
+ * Adds the messages of a round: one for packed pieces that adjoin, for each block of them, and for
+ * each large part, or for each run of a reduction; returns their bytes.
  */
 static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends, uint64_t *messages)
 {
@@ -395,6 +396,11 @@ static size_t add_round(mca_coll_pipering_draft_t *draft, int k, bool sends, uin
     return bytes;
 }
 
+static bool is_across(const mca_coll_pipering_draft_t *draft, int rank)
+{
+    return draft->at.node_of[rank] != draft->at.node_of[draft->at.me];
+}
+
 /* What is given and taken before the rounds, each piece a message; bytes given to other nodes. */
 static size_t count_evening(mca_coll_pipering_draft_t *draft)
 {
@@ -408,7 +414,7 @@ static size_t count_evening(mca_coll_pipering_draft_t *draft)
         if (NULL != piece) {
             const int to = mca_coll_pipering_grid_member(&plan->grid, draft->at.me, lane);
             plan->out += 1;
-            out_to_network += draft->at.node_of[to] != draft->at.node_of[draft->at.me] ? piece->bytes : 0;
+            out_to_network += is_across(draft, to) ? piece->bytes : 0;
         }
     }
     for (int i = slots->first[slots->own.first];
@@ -416,9 +422,7 @@ static size_t count_evening(mca_coll_pipering_draft_t *draft)
         const mca_coll_pipering_piece_t *piece = &slots->piece[i];
         if (draft->at.me != piece->rank) {
             plan->in += 1;
-            plan->in_from_network += draft->at.node_of[piece->rank] != draft->at.node_of[draft->at.me]
-                                         ? piece->bytes
-                                         : 0;
+            plan->in_from_network += is_across(draft, piece->rank) ? piece->bytes : 0;
         }
     }
     return out_to_network;
@@ -454,10 +458,10 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
                                                                                   draft->at.me, k);
         const size_t in = add_round(draft, k, false, &plan->in);
         const size_t out = add_round(draft, k, true, &plan->out);
-        if (draft->at.node_of[round.from] != draft->at.node_of[draft->at.me]) {
+        if (is_across(draft, round.from)) {
             plan->in_from_network += in;
         }
-        if (draft->at.node_of[round.to] != draft->at.node_of[draft->at.me]) {
+        if (is_across(draft, round.to)) {
             out_to_network += out;
         }
     }

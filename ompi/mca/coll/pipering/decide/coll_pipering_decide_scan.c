@@ -53,7 +53,8 @@ void mca_coll_pipering_count_scan(mca_coll_pipering_draft_t *draft)
 
     for (int k = 0; k < mca_coll_pipering_scan_rounds(&scan); ++k) {
         const int from = mca_coll_pipering_scan_from(&scan, draft->at.me, k);
-        const bool across = none != from && draft->at.node_of[from] != draft->at.node_of[draft->at.me];
+        const bool across = none != from
+                            && draft->at.node_of[from] != draft->at.node_of[draft->at.me];
         plan->out += none != mca_coll_pipering_scan_to(&scan, draft->at.me, k);
         plan->in += none != from;
         plan->in_from_network += across ? plan->total : 0;

@@ -45,9 +45,9 @@ static void count_routes(mca_coll_pipering_collective_t collective,
 }
 
 /*
- * Memory of a plan: routes; an order of ranks, and what each of them contributes or gets, of a scan only
- * the root; of a call in rounds the ranks in the order of nodes, the bytes before each, and its slots;
- * counts of its own.
+ * Memory of a plan: routes; an order of ranks, and what each of them contributes or gets, of a scan
+ * only the root; of a call in rounds the ranks in the order of nodes, the bytes before each, and
+ * its slots; counts of its own.
  */
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)

@@ -52,8 +52,8 @@ static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t
 }
 
 /*
- * Whether a mesh is declared for all ranks of a communicator: a connected job may have declared another
- * one, or none. Equal on all ranks of a job. O(p) the first time.
+ * Whether a mesh is declared for all ranks of a communicator: a connected job may have declared
+ * another one, or none. Equal on all ranks of a job. O(p) the first time.
  */
 static bool is_common(mca_coll_pipering_context_t *context)
 {

@@ -227,7 +227,8 @@ static void route_scatter_cycles(mca_coll_pipering_draft_t *draft)
     const int rings = plan->pipes / 2;
 
     for (int i = 0; i < rings; ++i) {
-        mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->at.ways->ring[i], draft->at.me);
+        mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->at.ways->ring[i],
+                                        draft->at.me);
         take_part(plan, 2 * i, i, rings, shares_links(draft));
         mca_coll_pipering_route(&plan->route[2 * i + 1], &draft->at.ways->ring[i], draft->at.me);
         take_part(plan, 2 * i + 1, i, rings, true);
@@ -293,7 +294,8 @@ static void plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
     const size_t block = plan->block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
-    plan->rounds = 2 * (uint64_t) (draft->at.ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
+    plan->rounds = 2 * (uint64_t) (draft->at.ranks - 1)
+                   * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2 * rings;
 }
 

@@ -72,8 +72,8 @@ void mca_coll_pipering_permutation(int ranks, int *permutation)
 }
 
 /*
- * The bytes of a packet of a message of `bytes` bytes: `packet`, or more if there would be too many.
- * Sender and receiver know the bytes, so both cut the message alike.
+ * The bytes of a packet of a message of `bytes` bytes: `packet`, or more if there would be too
+ * many. Sender and receiver know the bytes, so both cut the message alike.
  */
 static size_t packet_size(size_t packet, size_t bytes)
 {
