@@ -96,7 +96,8 @@ static void set_common(cast_t *cast, mca_coll_mleader_topology_t *topology)
         topology->most_here = topology->index[r] < topology->most_here ? topology->most_here
                                                                        : topology->index[r] + 1;
     }
-    topology->shared.there = topology->crowded = true;
+    topology->shared.there = true;
+    topology->crowd = 2;
     topology->shared.half_size = cast->half_size;
 }
 

@@ -108,12 +108,10 @@ static size_t wants(const opal_convertor_t *convertor, size_t bytes)
                                                           : convertor->bytes - convertor->position;
 }
 
-size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
-                                 bool on_device)
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes)
 {
     bytes = wants(packer, bytes);
     bytes -= bytes % piece_of(packer->type);
-    (void) on_device;
     copy_out(packer->type, packer->memory, packer->position, packed, bytes);
     packer->position += bytes;
     return bytes;

@@ -172,8 +172,7 @@ void opal_convertor_set_position(opal_convertor_t *convertor, size_t *position);
 extern bool posing_lenient;
 
 /** Packs whole pieces only. */
-size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
-                                 bool on_device);
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes);
 size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device);
 

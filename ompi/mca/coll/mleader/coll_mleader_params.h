@@ -21,6 +21,7 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/common/colltools/common_colltools.h"
 #include "ompi/mca/common/colltools/common_colltools_exchange.h"
+#include "ompi/mca/common/colltools/common_colltools_variable.h"
 
 BEGIN_C_DECLS
 
