@@ -62,6 +62,14 @@ foldcall_t foldcall_of_parts(fold_call_t call, int part)
                         .displs = displs};
 }
 
+void foldcall_free(const foldcall_t *c)
+{
+    free((void *) c->send);
+    free(c->recv);
+    free((void *) c->counts);
+    free((void *) c->displs);
+}
+
 int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request)
 {
     int rank;

@@ -60,6 +60,7 @@ fold_call_t foldcall_chosen(form_t *form);
 /** A call on MPI_COMM_WORLD with buffers of its own, of zeros: of `part` bytes of each rank, or of
     as many as ints, added up. */
 foldcall_t foldcall_of_parts(fold_call_t call, int part);
+void foldcall_free(const foldcall_t *c);
 
 /** The blocking call; the start of the nonblocking one; what makes the persistent one. */
 int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request);

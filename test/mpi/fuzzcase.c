@@ -15,6 +15,10 @@
  * of a communicator share, types from dice of the rank. Where the component must serve a call, its
  * arrays, types and operation, and communicators, may be gone before it is over, or started.
  *
+ * TURNS=1: all calls of a row but one that all begin with are nonblocking, ranks start them one after
+ * the other, and the first of these sits in MPI_Recv until all others have their results: a start
+ * waits for nobody, and calls go on in any function of MPI.
+ *
  * In a rush there is nothing between the calls of a row, windows are small, one rank never waits,
  * and the others sleep now and then.
  *
@@ -43,6 +47,7 @@
 #define CALLS_AT_MOST 20
 #define LONGEST_SLEEP 800 /* microseconds */
 #define THREADS_AT_MOST 8
+#define TURN 43 /* a tag */
 #define WATCHES 3 /* the communicators of a row for calls, and for neighbours */
 
 /* What holds for all rows of a case, equal on all ranks. */
@@ -55,6 +60,7 @@ static struct {
     bool leaders;                       /* by coll/mleader alone */
     bool threaded;                      /* variables stay as they are */
     bool staged;                        /* calls of others take memory of a device, blocking ones */
+    bool turns;                         /* ranks start their calls one after the other */
     bool rush;
     size_t block_size;
     int *node; /* of each rank of all, by the lowest one there */
@@ -284,7 +290,8 @@ typedef struct row_t {
     MPI_Comm base;
     MPI_Comm comm[2], quiet, topology;
     int rank, size;
-    int fast; /* rank that never waits, -1: all do */
+    int fast;  /* rank that never waits, -1: all do */
+    int first; /* rank that starts before all others */
     dice_t shared, own;
     int calls;
     call_t *call[CALLS_AT_MOST];
@@ -530,7 +537,9 @@ static void prepare(row_t *row, int i)
     const bool forced = gather ? of.gathers_forced : of.folds_forced;
     const bool pipelined = !swap && forced && 1 < row->size && call_has_data(row->call[i]);
     row->served[i] = pipelined || swap;
-    row->form[i] = of.staged ? BLOCKING : (form_t) dice_roll(&row->shared, FORMS);
+    row->form[i] = of.staged || (of.turns && 0 == i) ? BLOCKING
+                   : of.turns                        ? NONBLOCKING
+                                                     : (form_t) dice_roll(&row->shared, FORMS);
     if (cases_watched && swap && SWAP_V < kind) {
         row->form[i] = BLOCKING;
     } else if ((cases_watched || (gather && row->loses)) && PERSISTENT == row->form[i]
@@ -555,7 +564,7 @@ static void interlude(row_t *row)
 {
     int word = 5, sum = 0;
 
-    switch (of.rush ? 2 : dice_roll(&row->shared, 6)) {
+    switch (of.rush || of.turns ? 2 : dice_roll(&row->shared, 6)) {
     case 0:
         MPI_Barrier(row->comm[0]);
         break;
@@ -650,12 +659,29 @@ static void note_drawn(row_t *row, int i, uint64_t left)
     drawn_add(&drawn);
 }
 
+/* The turn of a rank: it has heard from the one before, and then tells the one behind. */
+static void turn(const row_t *row, bool begins)
+{
+    const int place = (row->rank - row->first + row->size) % row->size;
+
+    if (begins && 0 < place) {
+        MPI_Recv(NULL, 0, MPI_BYTE, (row->rank + row->size - 1) % row->size, TURN, row->quiet,
+                 MPI_STATUS_IGNORE);
+    } else if (!begins && row->size - 1 > place) {
+        MPI_Send(NULL, 0, MPI_BYTE, (row->rank + 1) % row->size, TURN, row->quiet);
+    }
+}
+
 static void start_all(row_t *row)
 {
-    const bool waits = of.rush && row->rank != row->fast;
+    const bool waits = of.rush && !of.turns && row->rank != row->fast;
 
     for (int i = 0; i < row->calls; i++) {
         call_t *call = row->call[i];
+
+        if (of.turns && 1 == i) {
+            turn(row, true);
+        }
 
         if (of.leaders && !of.threaded) {
             leading_use(leading_variant(dice_roll(&row->shared, LEADING_VARIANTS)));
@@ -680,6 +706,9 @@ static void start_all(row_t *row)
         if (waits && dice_once_in(&row->own, 3)) {
             check(call_wait(row->call[dice_roll(&row->own, i + 1)]));
         }
+    }
+    if (of.turns && 1 < row->calls) {
+        turn(row, false);
     }
 }
 
@@ -734,6 +763,20 @@ static void complete(row_t *row)
     }
     for (int i = 0; i < row->calls; i++) {
         row->call[i]->request = request[i];
+    }
+}
+
+/* The rank that was first to start has no result before the others, whom it serves meanwhile. */
+static void complete_in_turn(row_t *row)
+{
+    if (of.turns && row->rank == row->first) {
+        for (int i = 1; i < row->size; i++) {
+            MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TURN, row->quiet, MPI_STATUS_IGNORE);
+        }
+    }
+    complete(row);
+    if (of.turns && row->rank != row->first) {
+        MPI_Send(NULL, 0, MPI_BYTE, row->first, TURN, row->quiet);
     }
 }
 
@@ -809,6 +852,7 @@ static void run_calls(row_t *row)
 
     row->calls = of.rush ? CALLS_AT_MOST : dice_between(&row->shared, 1, 5);
     row->fast = of.rush ? dice_roll(&row->shared, row->size) : -1;
+    row->first = of.turns ? dice_roll(&row->shared, row->size) : 0;
     for (int i = 0; i < row->calls; i++) {
         prepare(row, i);
         all_served = all_served && row->served[i];
@@ -825,7 +869,7 @@ static void run_calls(row_t *row)
         free_comms(row);
         MPI_Comm_dup(row->quiet, &row->gone);
     }
-    complete(row);
+    complete_in_turn(row);
     for (int i = 0; i < row->calls; i++) {
         judge(row->call[i]);
     }
@@ -958,6 +1002,7 @@ void cases_all(uint64_t seed, int number)
     of.component = 1 < knob_settings_count();
     of.mismatch = of.component || 0 != tap_number("TEST_MISMATCH", 0);
     of.leaders = 0 != tap_number("LEADERS", 0);
+    of.turns = 0 != tap_number("TURNS", 0);
     of.threaded = 0 < threads;
     of.staged = 0 != tap_number("STAGED", 0);
     random_setting(&world);

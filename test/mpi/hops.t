@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 build hops "$here/fault.c" -ldl
+build_fuzz
 # the mmap of fault.c would be replaced by those of Open MPI and UCX that watch memory
 export OMPI_MCA_memory=^patcher UCX_MEM_MMAP_HOOK_MODE=none
 
@@ -42,13 +43,14 @@ killed attach 2
 
 # ---- where there can be none ----
 
-# without LABEL EXPECT MESSAGE [OPTION]...: right results, and one message.
+# without LABEL EXPECT MESSAGE [OPTION]...: one message, and right results of random calls.
 without() {
     local label=$1 expect=$2 message=$3
     shift 3
     on_one "$label" 3 60 -x FIRST=1 -x EXPECT="$expect" "$@" "$bin/hops"
     is "$label: one message, which says why" \
         "$(sed -nE 's/^for .*shared memory.*: (.*)\.$/\1/p' "$work/out")" "$message"
+    on_one "$label, random calls" 3 60 -x SEED=2 -x N=40 "$@" "$bin/fuzz"
 }
 
 directory=(--mca coll_pipering_backing_directory)

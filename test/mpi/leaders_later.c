@@ -11,8 +11,7 @@
 /**
  * @file
  * MPI_Iallgather and MPI_Allgather_init through coll/mleader: what they serve before and after
- * the communicator is set up, and that nobody waits in a start. All else about them is in the
- * fuzzer's cases.
+ * the communicator is set up. All else about them is in the fuzzer's cases.
  */
 
 #include "exchange.h"
@@ -22,8 +21,6 @@
 #include "usage.h"
 
 #include <stdio.h>
-
-#define TOKEN 41
 
 static uint64_t key = 70000;
 static int turn; /* the variant that comes next */
@@ -85,34 +82,6 @@ static MPI_Comm new_comm(size_t segment_size)
     leading_setup(segment_size);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     return comm;
-}
-
-/** Each rank starts when the one before it has started: nobody waits in a start. */
-static void try_starts(void)
-{
-    MPI_Comm comm = new_comm(8192);
-
-    end(start(comm, BLOCKING));
-    for (int n = 0; n < 2 * tap_size; n++) {
-        const int before = (tap_rank + tap_size - 1) % tap_size, after = (tap_rank + 1) % tap_size;
-        const int first = n % tap_size;
-        call_t *call[3];
-
-        if (tap_rank != first) {
-            MPI_Recv(NULL, 0, MPI_BYTE, before, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
-        for (int i = 0; i < 3; i++) {
-            call[i] = start(comm, NONBLOCKING);
-        }
-        if (after != first) {
-            MPI_Send(NULL, 0, MPI_BYTE, after, TOKEN, MPI_COMM_WORLD);
-        }
-        for (int i = 0; i < 3; i++) {
-            end(call[i]);
-        }
-    }
-    MPI_Comm_free(&comm);
-    report("ranks start one after the other");
 }
 
 /** Before a communicator is set up the module below serves. */
@@ -197,7 +166,6 @@ int main(int argc, char **argv)
 {
     leading_begin(&argc, &argv, MPI_THREAD_SINGLE);
     try_new();
-    try_starts();
     try_first();
     try_growth();
     return leading_end();
