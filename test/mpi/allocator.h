@@ -33,7 +33,9 @@ long allocator_disarm(void);
 /** The bytes of these requests. */
 long allocator_bytes(void);
 
-/** Of the memory that they were given meanwhile, pieces and bytes that have not been freed so far. */
+/**
+ * Of the memory that they were given meanwhile, pieces and bytes that have not been freed so far.
+ */
 int allocator_held(void);
 long allocator_held_bytes(void);
 

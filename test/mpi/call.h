@@ -47,7 +47,9 @@ typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS } form_t;
 
 const char *form_name(form_t form);
 
-/** A collective of MPI in a form; its value is MPI's code. One that is not blocking sets *request. */
+/**
+ * A collective of MPI in a form; its value is MPI's code. One that is not blocking sets *request.
+ */
 #define CALL_IN(form, request, Name, Iname, ...)                                      \
     (BLOCKING == (form)      ? MPI_##Name(__VA_ARGS__)                                \
      : NONBLOCKING == (form) ? MPI_##Iname(__VA_ARGS__, request)                      \
@@ -113,8 +115,8 @@ void image_reset(image_t *image);
 void *image_address(const image_t *image);
 
 /**
- * A type for MPI_BOTTOM in the place of one for the address, committed; MPI_DATATYPE_NULL where live
- * memory may be a device's, which nobody would find out.
+ * A type for MPI_BOTTOM in the place of one for the address, committed; MPI_DATATYPE_NULL where
+ * live memory may be a device's, which nobody would find out.
  */
 MPI_Datatype image_absolute(const image_t *image, MPI_Datatype type);
 

@@ -12,10 +12,11 @@
  * @file
  * A wrong program: rank 1 believes in another count than the others, MORE elements (or
  * fewer), or sets a variable, SET, to VALUE, when ranks have compared theirs in a first
- * call. With GAPS rank 0 has a type of the same signature with gaps. CALL=name. Its messages then are not as long as their receivers expect, and some
- * rank must get an error of class MPI_ERR_TRUNCATE or MPI_ERR_OTHER; no rank may get
- * MPI_SUCCESS and data that are not what the others sent. Who has an error ends the job with
- * status ABORTED, since others may wait for ever; who has none waits for that.
+ * call. With GAPS rank 0 has a type of the same signature with gaps. CALL=name. Its messages then
+ * are not as long as their receivers expect, and some rank must get an error of class
+ * MPI_ERR_TRUNCATE or MPI_ERR_OTHER; no rank may get MPI_SUCCESS and data that are not what the
+ * others sent. Who has an error ends the job with status ABORTED, since others may wait for ever;
+ * who has none waits for that.
  */
 
 #include "foldcall.h"
@@ -59,7 +60,9 @@ static void add(void *in, void *inout, int *length, MPI_Datatype *type)
     }
 }
 
-/* Nonblocking with leaders behind a right one that waits, in which these set the communicator up. */
+/*
+ * Nonblocking with leaders behind a right one that waits, in which these set the communicator up.
+ */
 static int by_name(void)
 {
     form_t form;

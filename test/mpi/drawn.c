@@ -10,7 +10,8 @@
 
 /**
  * @file
- * Pairs of drawn.h. Which there can be follows from what a whole call can be: all of these are tried.
+ * Pairs of drawn.h. Which there can be follows from what a whole call can be: all of these are
+ * tried.
  */
 
 #include "drawn.h"
@@ -68,8 +69,8 @@ static bool type_fits(int op, int type)
 }
 
 /*
- * Open MPI's own algorithms fail, and are not tried, where a type has another lower bound than 0 or a
- * negative extent in a reduction, or interleaves, and in exchanges of all with all
+ * Open MPI's own algorithms fail, and are not tried, where a type has another lower bound than 0 or
+ * a negative extent in a reduction, or interleaves, and in exchanges of all with all
  * (docs/troubleshooting.md).
  */
 static bool below_can(const int of[DRAWN_PARTS], bool reduces, bool swaps)

@@ -71,8 +71,9 @@ typedef struct drawn_t {
 } drawn_t;
 
 /**
- * The algorithm that a text of coll_pipering_verdict names, as a set; NULL: nobody of ours has served
- * the call. So where the algorithm is none of the call's: the module below has made another call.
+ * The algorithm that a text of coll_pipering_verdict names, as a set; NULL: nobody of ours has
+ * served the call. So where the algorithm is none of the call's: the module below has made another
+ * call.
  */
 uint32_t drawn_algorithm(const drawn_t *drawn, const char *verdict);
 #define DRAWN_BY_LEADERS "leaders"
@@ -85,8 +86,8 @@ uint32_t drawn_place(const int *node, int ranks);
 void drawn_add(const drawn_t *drawn);
 
 /**
- * Collective over MPI_COMM_WORLD: all pairs that there can be, a line "count <tab> pair" each, at the
- * end of the file that DRAWN names in the environment.
+ * Collective over MPI_COMM_WORLD: all pairs that there can be, a line "count <tab> pair" each, at
+ * the end of the file that DRAWN names in the environment.
  */
 void drawn_write(void);
 

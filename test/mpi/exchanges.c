@@ -233,8 +233,8 @@ static void try_truncation(int bytes)
 }
 
 /**
- * Communicator and types may go before a call is over, or started, and are gone afterwards. Messages
- * that are on their way still have a communicator; coll/han takes some for good.
+ * Communicator and types may go before a call is over, or started, and are gone afterwards.
+ * Messages that are on their way still have a communicator; coll/han takes some for good.
  */
 static void try_orphans(form_t form)
 {

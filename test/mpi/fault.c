@@ -14,8 +14,8 @@
  * is linked with this has posix_fallocate and open of its own, which hand on to the system but for
  * files of the components, which have no name. With FAULT=reserve or attach (open what another
  * process has made) the process of rank VICTIM is killed as it comes to the first such step, or to
- * the first one behind SPARED others; with REFUSE=1 the step fails instead, from there on every time.
- * FAULT=unnamed, with REFUSE=1, is a file system that makes no files without a name. With
+ * the first one behind SPARED others; with REFUSE=1 the step fails instead, from there on every
+ * time. FAULT=unnamed, with REFUSE=1, is a file system that makes no files without a name. With
  * FAULT=descriptors the process gets no more files from its first step of attaching on.
  */
 

@@ -16,8 +16,8 @@
  *     built-in ops   small numbers, which are exact in whatever representation and order
  *     users' ops     bytes: their sums, or a product of affine maps, which does not commute
  *
- * A user's operation works on any type: it finds its list of bytes (layout.h) by the handle that MPI
- * gives it. What a rank contributes to it is a pattern of memory, not of elements, so these may
+ * A user's operation works on any type: it finds its list of bytes (layout.h) by the handle that
+ * MPI gives it. What a rank contributes to it is a pattern of memory, not of elements, so these may
  * overlap where MPI allows that.
  */
 
@@ -145,7 +145,9 @@ static void write_element(const layout_t *layout, unsigned char *at, const unsig
 
 /* ---- users' operations ---- */
 
-/* Types of folds, so that operations know their layouts; the last one of a handle is the right one. */
+/*
+ * Types of folds, so that operations know their layouts; the last one of a handle is the right one.
+ */
 static struct {
     MPI_Datatype type;
     const layout_t *layout;
@@ -338,7 +340,9 @@ static bool scatters(const fold_t *fold)
     return FOLD_REDUCE_SCATTER == fold->call || FOLD_REDUCE_SCATTER_BLOCK == fold->call;
 }
 
-/* Cuts the elements of a vector into a part for each rank: about equal, one large, or some empty. */
+/*
+ * Cuts the elements of a vector into a part for each rank: about equal, one large, or some empty.
+ */
 static void cut_parts(fold_t *fold, dice_t *shared)
 {
     const int kind = FOLD_REDUCE_SCATTER == fold->call ? dice_roll(shared, 3) : 0;
@@ -370,8 +374,8 @@ static int apart(const fold_t *fold)
 }
 
 /*
- * Whether a type will do. Open MPI's own algorithms, which serve communicators of one rank, fail where
- * the lower bound is not 0 or data does not begin there, the extent is negative, or elements
+ * Whether a type will do. Open MPI's own algorithms, which serve communicators of one rank, fail
+ * where the lower bound is not 0 or data does not begin there, the extent is negative, or elements
  * interleave; and coll/libnbc, which serves persistent calls without data, refuses an extent of 0.
  */
 static bool is_fit(const fold_t *fold, const layout_t *layout, const fold_spec_t *spec)
@@ -533,7 +537,9 @@ static bool same(fold_t *fold, const char *what, const image_t *image)
     return false;
 }
 
-/* By MPI's rules what is behind the part of a result that takes the place of a vector is anything. */
+/*
+ * By MPI's rules what is behind the part of a result that takes the place of a vector is anything.
+ */
 static void accept_rest(const fold_t *fold)
 {
     const image_t *recv = &fold->recv;

@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Fuzzer of all calls (fuzzcase.c); SEED=s CASE=c replays case c alone. WATCHED=1: without what Open
- * MPI leaks by itself (cases.h), after which nothing of the calls may be left.
+ * Fuzzer of all calls (fuzzcase.c); SEED=s CASE=c replays case c alone. WATCHED=1: without what
+ * Open MPI leaks by itself (cases.h), after which nothing of the calls may be left.
  */
 
 #include "cases.h"

@@ -15,9 +15,9 @@
  * of a communicator share, types from dice of the rank. Where the component must serve a call, its
  * arrays, types and operation, and communicators, may be gone before it is over, or started.
  *
- * TURNS=1: all calls of a row but one that all begin with are nonblocking, ranks start them one after
- * the other, and the first of these sits in MPI_Recv until all others have their results: a start
- * waits for nobody, and calls go on in any function of MPI.
+ * TURNS=1: all calls of a row but one that all begin with are nonblocking, ranks start them one
+ * after the other, and the first of these sits in MPI_Recv until all others have their results: a
+ * start waits for nobody, and calls go on in any function of MPI.
  *
  * In a rush there is nothing between the calls of a row, windows are small, one rank never waits,
  * and the others sleep now and then.
@@ -154,7 +154,9 @@ static void random_swaps(dice_t *dice)
     knob_set("coll_pipering_alltoall_in_place", bytes[dice_roll(dice, 5)]);
 }
 
-/** Segments are of communicators to come; the variant is equal on all ranks for calls on the world. */
+/**
+ * Segments are of communicators to come; the variant is equal on all ranks for calls on the world.
+ */
 static void random_leaders(dice_t *dice)
 {
     static const int segments[] = {0, 256, 8192, 8192, 16384, 65536, 2 << 20};
@@ -509,7 +511,8 @@ static call_t *random_fold(row_t *row)
 /**
  * Open MPI's own calls are wrong (5.0.7: MPI_Ialltoallw with derived types), also of one process,
  * which the component does not serve (MPI_Alltoallw takes its displacements in extents,
- * MPI_Ialltoallv gives an error, neighbours that are the rank itself are mixed up). With 95 hundredths of zeros on 20 ranks the few messages that have elements are listed.
+ * MPI_Ialltoallv gives an error, neighbours that are the rank itself are mixed up). With 95
+ * hundredths of zeros on 20 ranks the few messages that have elements are listed.
  */
 static call_t *random_swap(row_t *row, swap_kind_t kind)
 {
@@ -628,8 +631,8 @@ static uint64_t left_by_leaders(void)
 }
 
 /*
- * What serves a call that has been started. MPI_Allgather comes to coll/mleader first, which counts what
- * it leaves; a call without data may come to nobody.
+ * What serves a call that has been started. MPI_Allgather comes to coll/mleader first, which counts
+ * what it leaves; a call without data may come to nobody.
  */
 static uint32_t server_of(row_t *row, int i, uint64_t left)
 {

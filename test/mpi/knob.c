@@ -245,8 +245,8 @@ uint64_t knob_counter(const char *name)
 }
 
 /*
- * A variable of a communicator, from now on. Open MPI 6.0.0rc2 takes what is behind the handle for a
- * part of the communicator, so zeros are (docs/upstream/mpit_handle.c).
+ * A variable of a communicator, from now on. Open MPI 6.0.0rc2 takes what is behind the handle for
+ * a part of the communicator, so zeros are (docs/upstream/mpit_handle.c).
  */
 static void watch_variable(MPI_Comm comm, int class, const char *name, MPI_T_pvar_handle *handle)
 {

@@ -53,8 +53,8 @@ void knob_watch(MPI_Comm comm, knob_watch_t *watch);
 void knob_unwatch(knob_watch_t *watch);
 
 /**
- * What coll_pipering_verdict says of the last call, good as long as MPI_T is; NULL: no call has come
- * since this was last asked.
+ * What coll_pipering_verdict says of the last call, good as long as MPI_T is; NULL: no call has
+ * come since this was last asked.
  */
 const char *knob_verdict(knob_watch_t *watch);
 
@@ -102,8 +102,8 @@ void knob_ring(int algorithm);
 void knob_apply(const knob_setting_t *setting);
 
 /**
- * Sets how broadcasts, reductions and scans go; and allreduces, with reduce-scatters, which go along
- * the line for KNOB_MERGED; nothing without the component.
+ * Sets how broadcasts, reductions and scans go; and allreduces, with reduce-scatters, which go
+ * along the line for KNOB_MERGED; nothing without the component.
  */
 void knob_folds(int line, int allreduce);
 

@@ -296,7 +296,9 @@ static bool attend(MPI_Comm comm, const kind_t *kind)
 
 static int kept; /* segments that there were before */
 
-/** Nothing is left when the communicator is gone too, but for ring buffers' memory, one a process. */
+/**
+ * Nothing is left when the communicator is gone too, but for ring buffers' memory, one a process.
+ */
 static bool holds_nothing(const kind_t *kind, long k)
 {
     const int held = allocator_held(), mapped = usage_mappings(USAGE_SEGMENT);

@@ -11,8 +11,8 @@
 /**
  * @file
  * The same arguments on the same nodes give the same bits: whatever was called before, and whatever
- * streams of other calls have shown of links, in every form of a call. Values are of all magnitudes, with NaNs
- * and zeros of both signs, so that another order of combination shows.
+ * streams of other calls have shown of links, in every form of a call. Values are of all
+ * magnitudes, with NaNs and zeros of both signs, so that another order of combination shows.
  *
  * The last line says what all bits together are, for comparing runs.
  */

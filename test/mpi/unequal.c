@@ -12,9 +12,9 @@
  * @file
  * Ranks whose variables differ, as on a node with a parameter file of its own: calls are
  * served right by others, and counted. COMPONENT is pipering (the default) or mleader; VARIABLE
- * and VALUE say what ranks from FROM (default: 1) to TO (default: FROM) have. OFF: broadcasts alone,
- * the first so many of them small. PART: rank 1 switches leaders off in the program, where ranks find
- * it in a call with contributions of so many bytes.
+ * and VALUE say what ranks from FROM (default: 1) to TO (default: FROM) have. OFF: broadcasts
+ * alone, the first so many of them small. PART: rank 1 switches leaders off in the program, where
+ * ranks find it in a call with contributions of so many bytes.
  */
 
 #include "knob.h"

@@ -182,8 +182,8 @@ static mca_coll_pipering_situation_t situation_of(int rank)
 }
 
 /*
- * Makes the groups of a plan in rounds so many, its blocks of such a size, and its routes and modelled
- * time theirs.
+ * Makes the groups of a plan in rounds so many, its blocks of such a size, and its routes and
+ * modelled time theirs.
  */
 static void regroup(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_situation_t *at,
                     int groups, size_t block)
@@ -549,9 +549,9 @@ static double time_to(int other, int rank)
 }
 
 /*
- * The latency of the machine is that between its nodes: of messages to those 1, 2, 4 .. nodes on, as
- * rounds send them, the mean; or to the next one and, if leaf switches are told apart, to the first
- * one of the next switch.
+ * The latency of the machine is that between its nodes: of messages to those 1, 2, 4 .. nodes on,
+ * as rounds send them, the mean; or to the next one and, if leaf switches are told apart, to the
+ * first one of the next switch.
  */
 static void measure_latency(int rank)
 {

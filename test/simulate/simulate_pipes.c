@@ -17,8 +17,8 @@
  * In a reduce-scatter around the ring what comes in is added to the rank's own values, and passed
  * on from there.
  *
- * On a real link blocks go one after the other; SimGrid lets all that are under way share it, so that
- * each of them is late. So a block is sent when the link has carried the one before.
+ * On a real link blocks go one after the other; SimGrid lets all that are under way share it, so
+ * that each of them is late. So a block is sent when the link has carried the one before.
  */
 
 #include "simulate.h"

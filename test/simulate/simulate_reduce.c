@@ -11,8 +11,8 @@
 /**
  * @file
  * A reduction in rounds, as coll_pipering_reduce_rounds.c has it: the rounds of a gather backwards,
- * a message each way and a sum in each; then parts to the ranks whose they are, or, of an allreduce,
- * the rounds forwards.
+ * a message each way and a sum in each; then parts to the ranks whose they are, or, of an
+ * allreduce, the rounds forwards.
  */
 
 #include "simulate.h"

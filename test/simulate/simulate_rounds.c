@@ -10,9 +10,9 @@
 
 /**
  * @file
- * A gather in rounds, as coll_pipering_gather_rounds.c has it: the messages of a round, a packed one
- * and one for each large piece, wait for those of the rounds before; packed pieces are delivered
- * while the next round is under way.
+ * A gather in rounds, as coll_pipering_gather_rounds.c has it: the messages of a round, a packed
+ * one and one for each large piece, wait for those of the rounds before; packed pieces are
+ * delivered while the next round is under way.
  */
 
 #include "simulate.h"

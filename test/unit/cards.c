@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * Cards: any is read as it was written; a text that is cut, of another version, or none is refused, and
- * never read beyond its end; which variables are not at their defaults.
+ * Cards: any is read as it was written; a text that is cut, of another version, or none is refused,
+ * and never read beyond its end; which variables are not at their defaults.
  */
 
 #include <inttypes.h>

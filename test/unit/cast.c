@@ -169,7 +169,7 @@ bool cast_close(cast_t *cast)
         free(cast->memory[i]);
     }
     for (int r = 0; r < cast->layout.ranks; r++) {
-        free(cast->room[r].memory);
+        free(cast->schedules[r].memory);
     }
     free(cast->numbers);
     return posing_close(cast->comm);
@@ -268,7 +268,7 @@ static bool is_right(const cast_call_t *call, const char *result, size_t stride,
 /** A call on a rank, with its buffers. */
 struct cast_run_t {
     mca_coll_mleader_call_t call;
-    mca_coll_mleader_room_t room; /**< unless it waits */
+    mca_coll_mleader_schedules_t schedules; /**< unless it waits */
     const cast_call_t *of;
     ompi_datatype_t type;
     char *result, *mine;
@@ -306,7 +306,7 @@ static cast_run_t *new_run(cast_t *cast, int rank, const cast_call_t *call, bool
         .sdense = true,
         .rdense = true,
         .waits = waits,
-        .room = waits ? &cast->room[rank] : &run->room,
+        .schedules = waits ? &cast->schedules[rank] : &run->schedules,
         .tag = -(int) (call->key % POSING_TAGS),
         .bytes = call->bytes,
         .slice_size = call->slice_size < call->bytes ? call->slice_size : call->bytes,
@@ -327,7 +327,7 @@ static const char *end_run(cast_t *cast, cast_run_t *run)
 
     cast->errors[run->call.comm->rank] += OMPI_SUCCESS != code;
     mca_coll_mleader_call_fini(&run->call);
-    free(run->room.memory);
+    free(run->schedules.memory);
     free(run->mine);
     free(run->result);
     free(run);

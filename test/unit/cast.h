@@ -33,7 +33,7 @@ typedef struct cast_t {
     mca_coll_mleader_topology_t topology[POSING_RANKS]; /**< by rank */
     ompi_communicator_t comm[POSING_RANKS];
     cast_segment_t segment[POSING_RANKS]; /**< by node */
-    mca_coll_mleader_room_t room[POSING_RANKS]; /**< by rank: of calls that wait */
+    mca_coll_mleader_schedules_t schedules[POSING_RANKS]; /**< by rank: of calls that wait */
     size_t half_size;
     void *memory[MCA_COLL_MLEADER_GROUPINGS], *numbers;
     cast_run_t *run[POSING_RANKS];   /**< by rank: calls that have begun and do not wait */

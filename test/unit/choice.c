@@ -13,8 +13,8 @@
  * The choice, on random machines, whose links may be slower than they seem, and for random calls of
  * all collectives: what is weighed is what forced algorithms take, at both ends of the range; the
  * row of the least share of the module below's time is chosen, and taken where that is less by a
- * margin at both ends; it is made as it was weighed. Where the rate is known that is the fastest row,
- * or nearly. No rank decides otherwise.
+ * margin at both ends; it is made as it was weighed. Where the rate is known that is the fastest
+ * row, or nearly. No rank decides otherwise.
  */
 
 #include <math.h>
@@ -225,7 +225,9 @@ static double below_time(const call_t *call, const plan_t *plan, double beta)
     return time;
 }
 
-/* What a search may leave by the model: shapes, and rows, that cannot gain more are not looked at. */
+/*
+ * What a search may leave by the model: shapes, and rows, that cannot gain more are not looked at.
+ */
 #define LEFT 1.05
 
 /* A forced gather in rounds may go in other lanes at an end, where these are faster. */
@@ -286,7 +288,9 @@ static int find_weighed(const plan_t *plan)
     return i;
 }
 
-/* coll/mleader's leaders are to serve where they are worse at neither end than whoever else does. */
+/*
+ * coll/mleader's leaders are to serve where they are worse at neither end than whoever else does.
+ */
 static void try_leaders(tap_tally_t *tally, const call_t *call, const plan_t *plan, int *pays)
 {
     const bool some = MCA_COLL_PIPERING_ALLGATHER == call->key.collective
@@ -419,8 +423,8 @@ static bool is_same(const plan_t *a, const plan_t *b)
 }
 
 /*
- * The plan of a vector is that of the fastest algorithm, or of one that takes nearly the same time, if
- * that is faster than the module below.
+ * The plan of a vector is that of the fastest algorithm, or of one that takes nearly the same time,
+ * if that is faster than the module below.
  */
 static void try_known(tap_tally_t *tally, const call_t *call, const plan_t *plan)
 {

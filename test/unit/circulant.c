@@ -10,8 +10,8 @@
 
 /**
  * @file
- * The circulant schedule, by the conditions that make it one, for all numbers of members up to 4,096;
- * and blocks from one root, round by round, for some.
+ * The circulant schedule, by the conditions that make it one, for all numbers of members up to
+ * 4,096; and blocks from one root, round by round, for some.
  */
 
 #include <string.h>

@@ -11,8 +11,8 @@
 /**
  * @file
  * Exchanges in rounds: those of unequal blocks among members, and those of ranks in groups that are
- * made of them, also in blocks. All members, round by round, for all numbers of members and of groups,
- * and what the model says of cases that can be counted by hand.
+ * made of them, also in blocks. All members, round by round, for all numbers of members and of
+ * groups, and what the model says of cases that can be counted by hand.
  */
 
 #include <math.h>
@@ -394,7 +394,9 @@ static mca_coll_pipering_parts_t parts_of(const instance_t *in, int me, int k, b
     return mca_coll_pipering_grid_parts(&in->grid, &in->slots[me], me, k, sends);
 }
 
-/* The runs of a round are its parts, up to a segment each, shorter only where one does not adjoin. */
+/*
+ * The runs of a round are its parts, up to a segment each, shorter only where one does not adjoin.
+ */
 static void list_runs(const instance_t *in, int me, int k, bool sends, message_t *message)
 {
     mca_coll_pipering_parts_t parts = parts_of(in, me, k, sends);
@@ -461,8 +463,8 @@ static void list_slots(const instance_t *in, int me, int k, bool sends, message_
 }
 
 /*
- * Whether a rank has each part that it sends by the round that the part says; backwards, whether all
- * that is combined with a part that it sends is there by then.
+ * Whether a rank has each part that it sends by the round that the part says; backwards, whether
+ * all that is combined with a part that it sends is there by then.
  */
 static bool knows_when(instance_t *in, int me, int k, bool sends)
 {
@@ -674,8 +676,8 @@ typedef struct {
 } ranks_t;
 
 /*
- * The rounds backwards, as reductions go: values of a piece are combined once each, and those of all
- * ranks end where its share is.
+ * The rounds backwards, as reductions go: values of a piece are combined once each, and those of
+ * all ranks end where its share is.
  */
 static bool runs_back(instance_t *in)
 {
@@ -872,7 +874,10 @@ static void test_model(void)
     close_instance(&in);
 }
 
-/* What it takes at least, of any problem: less than what it takes, or as much, but for a byte or two. */
+/*
+ * What it takes at least, of any problem: less than what it takes, or as much, but for a byte or
+ * two.
+ */
 #define ROUNDED 1.001
 
 static void test_least(void)
@@ -916,7 +921,9 @@ static void test_least(void)
     close_instance(&in);
 }
 
-/* Seconds of 16 equal contributions of 64 bytes, on 4 leaf switches of 4 nodes with so many links. */
+/*
+ * Seconds of 16 equal contributions of 64 bytes, on 4 leaf switches of 4 nodes with so many links.
+ */
 static double time_far(int turn, double uplinks, size_t block)
 {
     static instance_t in;
@@ -1003,7 +1010,9 @@ static void test_far(void)
        "half as many: far rounds take twice as long, in a row the last ones");
     ok(tap_near(time_far(1, 2, SIZE_MAX), 4 * ALPHA + 2 * FAR + (2 * 3 + 12) * each),
        "in turn the first ones, which carry less");
-    /* skips 8 and 4, 4 nodes of a switch; 2 and 1, 2 and 1 of them: one block of 16 bytes each way */
+    /*
+     * skips 8 and 4, 4 nodes of a switch; 2 and 1, 2 and 1 of them: one block of 16 bytes each way
+     */
     ok(tap_near(time_far(0, 1, 16), time_far(0, 0, 16)
                                         + ((3 + 3 + 1) * (1 + 3 / 4.0)) * 16 * 16 * BETA),
        "blocks: a switch passes on what its nodes send to others");
@@ -1011,7 +1020,10 @@ static void test_far(void)
     tally_ok(&late, 300, "rounds are as late as the far messages that one waits for");
 }
 
-/* Bytes and messages of a round: one for all packed pieces, or a run of them, one for each large one. */
+/*
+ * Bytes and messages of a round: one for all packed pieces, or a run of them, one for each large
+ * one.
+ */
 typedef struct {
     size_t bytes, messages;
 } volume_t;
@@ -1033,8 +1045,9 @@ static volume_t volume_of(const instance_t *in, int me, int k)
 
 /*
  * Seconds of the rounds, message by message: a rank sends when all that it sent and received in the
- * rounds before is over. The port of a node carries the bytes of one message in and one out, that which waits
- * longest first; ranks handle messages side by side. `alike`: each as many as the one that sends most.
+ * rounds before is over. The port of a node carries the bytes of one message in and one out, that
+ * which waits longest first; ranks handle messages side by side. `alike`: each as many as the one
+ * that sends most.
  */
 static double simulate(const instance_t *in, const mca_coll_pipering_grid_problem_t *problem,
                        bool alike)

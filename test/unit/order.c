@@ -399,8 +399,8 @@ static void test_deterministic(void)
 /* ---- leaf switches ---- */
 
 /*
- * Ranks in the order of leaf switches, by hand: of each switch in turn, in the order of their lowest
- * ranks, the next `turn` nodes, or all, in the order of theirs.
+ * Ranks in the order of leaf switches, by hand: of each switch in turn, in the order of their
+ * lowest ranks, the next `turn` nodes, or all, in the order of theirs.
  */
 static void expect_leaves(const instance_t *in, const int *leaf_of, int turn, int *expected)
 {

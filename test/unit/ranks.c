@@ -141,7 +141,7 @@ static mca_coll_pipering_pipe_args_t plan_of(const stage_t *stage, actor_t *acto
                                           .collective = (int) problem->operation,
                                           .ring_buffer_size = problem->ring_buffer_size};
 
-    plan.largest = largest_of(problem, plan.route->ring, &plan.some);
+    plan.largest = largest_of(problem, plan.route->ring, &plan.contributor);
     if (!ranks_reduces(problem)) {
         plan.send = actor->data.in_place ? NULL : &actor->data.send;
         return plan;

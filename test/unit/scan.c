@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Scans in rounds: what each rank has heard of after all rounds, for all numbers of ranks up to 600;
- * and the model, of cases that can be counted by hand.
+ * Scans in rounds: what each rank has heard of after all rounds, for all numbers of ranks up to
+ * 600; and the model, of cases that can be counted by hand.
  */
 
 #include "coll_pipering_plan_scan.h"
@@ -37,7 +37,9 @@ static bool join(ranks_t front, ranks_t *behind)
     return fits;
 }
 
-/* What a rank sends in a round: what it has, in the first rounds of MPI_Exscan with its own value. */
+/*
+ * What a rank sends in a round: what it has, in the first rounds of MPI_Exscan with its own value.
+ */
 static ranks_t sent(const mca_coll_pipering_scan_t *scan, ranks_t has, int me, int k)
 {
     ranks_t own = {me, me};

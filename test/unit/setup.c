@@ -11,8 +11,8 @@
 /**
  * @file
  * Setups of communicators by the cards of their ranks, which are posed: each rank comes to the same
- * machine, nodes and modules below, whatever file and adapters ranks have; where ranks differ, or some
- * lack the component or cannot be read, no rank takes calls, and one sentence says so.
+ * machine, nodes and modules below, whatever file and adapters ranks have; where ranks differ, or
+ * some lack the component or cannot be read, no rank takes calls, and one sentence says so.
  */
 
 #include <math.h>
@@ -78,9 +78,9 @@ void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways)
     free(ways);
 }
 
-void mca_coll_pipering_plans_drop(mca_coll_pipering_known_t *known)
+void mca_coll_pipering_plans_drop(mca_coll_pipering_setup_t *setup)
 {
-    freed += NULL == known->plan[0];
+    freed += NULL == setup->plan[0];
 }
 
 /* Two ranks a node; a leaf switch for each. */
@@ -126,7 +126,9 @@ bool mca_coll_pipering_adapters_are_btls(void)
     return !rdma;
 }
 
-/* As the real ones do: the slowest link counts, none is slowest, a bound of one rank is one of all. */
+/*
+ * As the real ones do: the slowest link counts, none is slowest, a bound of one rank is one of all.
+ */
 void mca_coll_pipering_links_merge(mca_common_colltools_links_t *links,
                                    const mca_common_colltools_links_t *other)
 {
@@ -179,7 +181,7 @@ static bool set_up(ompi_communicator_t *comm)
 static void close_ranks(ompi_communicator_t *comm)
 {
     for (int r = 0; r < comm->size; r++) {
-        mca_coll_pipering_known_release(ranks[r].context.known);
+        mca_coll_pipering_setup_release(ranks[r].context.setup);
         mca_coll_pipering_setup_close(&ranks[r].process);
     }
     (void) posing_close(comm);
@@ -264,15 +266,15 @@ static void test_links(void)
                                                              : MCA_COLL_PIPERING_BELOW_TUNED;
         const bool good = set_up(comm);
         for (int r = 0; good && r < p; r++) {
-            const mca_coll_pipering_known_t *known = ranks[r].context.known;
+            const mca_coll_pipering_setup_t *setup = ranks[r].context.setup;
             tap_try(&links,
-                    is_same(&machine, &known->machine) && MCA_COLL_PIPERING_TAKEN == known->reason,
-                    "rank %d of %d: %g to %g", r, p, known->machine.value[1],
-                    known->machine.value[2]);
+                    is_same(&machine, &setup->machine) && MCA_COLL_PIPERING_TAKEN == setup->reason,
+                    "rank %d of %d: %g to %g", r, p, setup->machine.value[1],
+                    setup->machine.value[2]);
             tap_try(&rest,
-                    below == known->at.below && p == known->at.nodes && far == (NULL != known->at.leaf_of)
-                        && 3 == known->at.load,
-                    "rank %d of %d: below %d", r, p, (int) known->at.below);
+                    below == setup->at.below && p == setup->at.nodes && far == (NULL != setup->at.leaf_of)
+                        && 3 == setup->at.load,
+                    "rank %d of %d: below %d", r, p, (int) setup->at.below);
         }
         tap_try(&links, good, "%d ranks: not set up", p);
         close_ranks(comm);
@@ -284,7 +286,7 @@ static void test_links(void)
 /* The machine of a rank, all of which have this file. */
 static bool is_right(int r, int which)
 {
-    const machine_t *machine = &ranks[r].context.known->machine;
+    const machine_t *machine = &ranks[r].context.setup->machine;
 
     if (BAD == which) {
         return 0.8 == machine->value[MCA_COLL_PIPERING_NET_BETA];
@@ -311,7 +313,7 @@ static void try_files(tap_tally_t *tally, int p, int usual, int at, int other, b
         tap_try(tally,
                 good
                     && (serves ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_UNEQUAL)
-                           == ranks[r].context.known->reason
+                           == ranks[r].context.setup->reason
                     && (!serves || is_right(r, usual))
                     && (!serves || BAD == usual) == (0 < posing_told),
                 "rank %d of %d, files %d, and %d on rank %d: told %d times", r, p, usual, other, at,
@@ -358,7 +360,7 @@ static void test_unlike(void)
         const bool good = set_up(comm);
         for (int r = 0; r < p; r++) {
             tap_try(&tally,
-                    good && reasons[i % 4] == ranks[r].context.known->reason,
+                    good && reasons[i % 4] == ranks[r].context.setup->reason,
                     "case %d, rank %d of %d", i % 4, r, p);
         }
         close_ranks(comm);
@@ -370,7 +372,7 @@ static void test_unlike(void)
             const int rc = mca_coll_pipering_set_up(&ranks[r].context);
             tap_try(&errors,
                     (OMPI_ERR_OUT_OF_RESOURCE == found ? found : OMPI_ERROR) == rc
-                        && NULL == ranks[r].context.known,
+                        && NULL == ranks[r].context.setup,
                     "rank %d of %d", r, p);
         }
         close_ranks(comm);
@@ -382,13 +384,13 @@ static void test_unlike(void)
 /* ---- what communicators share ---- */
 
 /* A communicator of this process, which is rank `me` of it. */
-static mca_coll_pipering_known_t *known_of(ompi_communicator_t *comm, int me,
+static mca_coll_pipering_setup_t *known_of(ompi_communicator_t *comm, int me,
                                            mca_coll_pipering_below_t below)
 {
     mca_coll_pipering_context_t context = {
         .comm = &comm[me], .process = &ranks[0].process, .below = below};
 
-    return OMPI_SUCCESS == mca_coll_pipering_set_up(&context) ? context.known : NULL;
+    return OMPI_SUCCESS == mca_coll_pipering_set_up(&context) ? context.setup : NULL;
 }
 
 static void test_shared(void)
@@ -397,34 +399,34 @@ static void test_shared(void)
     const mca_coll_pipering_below_t han = MCA_COLL_PIPERING_BELOW_HAN;
 
     open_ranks(comm);
-    mca_coll_pipering_known_t *first = known_of(comm, 1, han), *again = known_of(comm, 1, han);
+    mca_coll_pipering_setup_t *first = known_of(comm, 1, han), *again = known_of(comm, 1, han);
     ok(NULL != first && first == again, "what is known serves another communicator of the same ranks");
     freed = 0;
-    mca_coll_pipering_known_release(first);
-    mca_coll_pipering_known_release(again);
+    mca_coll_pipering_setup_release(first);
+    mca_coll_pipering_setup_release(again);
     again = known_of(comm, 1, han);
     ok(1 == freed && first == again, "and one behind them, whose own goes");
     freed = 0;
 
-    mca_coll_pipering_known_t *rank = known_of(comm, 2, han);
-    mca_coll_pipering_known_t *below = known_of(comm, 1, MCA_COLL_PIPERING_BELOW_TUNED);
+    mca_coll_pipering_setup_t *rank = known_of(comm, 2, han);
+    mca_coll_pipering_setup_t *below = known_of(comm, 1, MCA_COLL_PIPERING_BELOW_TUNED);
     ok(first != rank && first != below, "not another rank, nor where other modules are below");
     wired = true;
-    mca_coll_pipering_known_t *mesh = known_of(comm, 1, han), *other = known_of(comm, 1, han);
+    mca_coll_pipering_setup_t *mesh = known_of(comm, 1, han), *other = known_of(comm, 1, han);
     wired = false;
     ok(mesh != first && mesh != other, "a mesh is each communicator's own");
-    mca_coll_pipering_known_release(rank);
-    mca_coll_pipering_known_release(below);
-    mca_coll_pipering_known_release(mesh);
-    mca_coll_pipering_known_release(other);
+    mca_coll_pipering_setup_release(rank);
+    mca_coll_pipering_setup_release(below);
+    mca_coll_pipering_setup_release(mesh);
+    mca_coll_pipering_setup_release(other);
     ok(2 == freed, "which goes with it");
 
     freed = 0;
     for (int i = 0; i < MCA_COLL_PIPERING_KEPT; i++) {
-        mca_coll_pipering_known_release(known_of(comm, 3, (mca_coll_pipering_below_t) i));
+        mca_coll_pipering_setup_release(known_of(comm, 3, (mca_coll_pipering_below_t) i));
     }
     ok(2 == freed, "the oldest are no longer kept, but for what a communicator uses");
-    mca_coll_pipering_known_release(first);
+    mca_coll_pipering_setup_release(first);
     ok(3 == freed, "that goes with the last of these");
     mca_coll_pipering_setup_close(&ranks[0].process);
     ok(3 + MCA_COLL_PIPERING_KEPT == freed, "the process lets go of what it keeps");

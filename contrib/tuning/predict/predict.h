@@ -116,7 +116,9 @@ void predict_defaults(predict_t *predict);
 /** A whole number as Open MPI reads those of variables. */
 bool predict_read_number(const char *text, double *number);
 
-/** Sets a variable that plans depend on; another one is refused if it must be one, or left alone. */
+/**
+ * Sets a variable that plans depend on; another one is refused if it must be one, or left alone.
+ */
 bool predict_set_variable(predict_t *predict, const char *where, const char *name,
                           const char *value, bool must_be);
 

@@ -26,8 +26,8 @@
  *   self       a message to itself, from the layout to contiguous data
  *
  * The receive is posted before the send begins. Variables of the datatype engine are read
- * at start, so a job has one setting. Under valgrind's callgrind each call of a rank alone is a dump
- * of its own.
+ * at start, so a job has one setting. Under valgrind's callgrind each call of a rank alone is a
+ * dump of its own.
  */
 
 #include <stdlib.h>

@@ -21,11 +21,11 @@
  *
  *     zipf	65536	1	0.002410	yes
  *
- * With WORK a call is nonblocking, and its time is that from its start to the end of its wait, with so
- * many seconds of work between them, in which MPI is not called; if these are more than 0, the row is
- * printed as zipf+work. Rows whose counts change have others in
- * each call; those named same have the first of these in all. split is the time of MPI_Comm_split and a
- * call on what it makes, which is freed outside of it.
+ * With WORK a call is nonblocking, and its time is that from its start to the end of its wait, with
+ * so many seconds of work between them, in which MPI is not called; if these are more than 0, the
+ * row is printed as zipf+work. Rows whose counts change have others in each call; those named same
+ * have the first of these in all. split is the time of MPI_Comm_split and a call on what it makes,
+ * which is freed outside of it.
  *
  * Data and calls are those of agv and fold.
  */

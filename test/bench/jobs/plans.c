@@ -10,7 +10,8 @@
 
 /**
  * @file
- * Makes the plan of one MPI_Allgatherv of zipf's contributions, without MPI, for callgrind to count.
+ * Makes the plan of one MPI_Allgatherv of zipf's contributions, without MPI, for callgrind to
+ * count.
  *
  *     plans RANKS BYTES [FILE]
  *

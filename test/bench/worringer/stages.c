@@ -10,9 +10,9 @@
 
 /**
  * @file
- * The charts of Figure 5 of Worringer's paper from the model of stages, without MPI: lines of chart,
- * series, x and MB/s of each rank, for a broadcast on the machine that the figure must have been
- * drawn with.
+ * The charts of Figure 5 of Worringer's paper from the model of stages, without MPI: lines of
+ * chart, series, x and MB/s of each rank, for a broadcast on the machine that the figure must have
+ * been drawn with.
  *
  *     blocks   1 MB over the block size, for each P; `best` has the best block size of each
  *     ranks    over P with the best block size, for each vector; of 1 MB also the generic broadcast

@@ -214,8 +214,8 @@ call_of(const char *name, const void *sbuf, mca_common_colltools_count_t scount,
 /* ---- all forms ---- */
 
 /*
- * Chooses the variant of a call that uses the segments of its communicator. A blocking call that these
- * cut makes larger ones.
+ * Chooses the variant of a call that uses the segments of its communicator. A blocking call that
+ * these cut makes larger ones.
  */
 static int prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
                    const mca_coll_mleader_module_t *module)
@@ -257,7 +257,7 @@ static int lead(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *
     if (NONBLOCKING == form) {
         return mca_coll_mleader_request_start(call, request);
     }
-    call->room = &module->room;
+    call->schedules = &module->schedules;
     call->tag = MCA_COLL_BASE_TAG_ALLGATHER;
     return mca_coll_mleader_call_run(call);
 }

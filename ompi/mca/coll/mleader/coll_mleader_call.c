@@ -46,7 +46,7 @@ int mca_coll_mleader_call_init(mca_coll_mleader_call_t *call)
     if ((private && NULL == call->scratch) || (packs && NULL == call->packed)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    return mca_coll_mleader_room_take(call);
+    return mca_coll_mleader_schedules_take(call);
 }
 
 void mca_coll_mleader_call_fini(mca_coll_mleader_call_t *call)
@@ -90,7 +90,7 @@ static void begin_slice(mca_coll_mleader_call_t *call)
 
     call->length = left < call->slice_size ? left : call->slice_size;
     find_areas(call);
-    mca_coll_mleader_room_list(call);
+    mca_coll_mleader_schedules_list(call);
     mca_common_colltools_schedule_begin(&call->schedule);
 }
 

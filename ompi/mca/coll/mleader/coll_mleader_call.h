@@ -23,8 +23,8 @@
 BEGIN_C_DECLS
 
 /**
- * The entries of a slice's schedule in one half of a room. A later slice of the same length, with
- * its area at the same address, uses them again.
+ * The entries of a slice's schedule in one half of the memory. A later slice of the same length,
+ * with its area at the same address, uses them again.
  */
 typedef struct mca_coll_mleader_listing_t {
     size_t length; /**< of the slice; 0: nothing is listed */
@@ -34,15 +34,15 @@ typedef struct mca_coll_mleader_listing_t {
 } mca_coll_mleader_listing_t;
 
 /** Memory for the schedules of slices. Calls with the same parameters use its entries again. */
-typedef struct mca_coll_mleader_room_t {
+typedef struct mca_coll_mleader_schedules_t {
     char *memory; /**< [size] */
     size_t size;
     const mca_coll_mleader_grouping_t *grouping; /**< parameters: of the last call ... */
-    mca_coll_mleader_variant_t variant;          /**< ... that used the room */
+    mca_coll_mleader_variant_t variant;          /**< ... that used them */
     size_t slice_size, message_size;
     mca_common_colltools_needs_t most;     /**< entries that fit into each list */
     mca_coll_mleader_listing_t listing[2]; /**< by the half (coll_mleader_segment.h) */
-} mca_coll_mleader_room_t;
+} mca_coll_mleader_schedules_t;
 
 /** Most messages of a round of the leaders' ring; at least MCA_COMMON_COLLTOOLS_PIECES. */
 #define MCA_COLL_MLEADER_MESSAGES 8
@@ -98,8 +98,8 @@ typedef struct mca_coll_mleader_call_t {
     char *shared;          /**< area in the segment that this rank's group uses, or NULL */
     int gathered;          /**< leader: ranks of its group found to have written, in order */
     mca_common_colltools_schedule_t schedule; /**< of the slice */
-    mca_coll_mleader_delivery_t *delivery;    /**< of the steps of the schedule, in `room` */
-    mca_coll_mleader_room_t *room;            /**< borrowed */
+    mca_coll_mleader_delivery_t *delivery;    /**< of the steps of the schedule, in `schedules` */
+    mca_coll_mleader_schedules_t *schedules;            /**< borrowed */
 } mca_coll_mleader_call_t;
 
 /** The number of slices of a call whose variant is chosen. */

@@ -77,7 +77,7 @@ static void module_destruct(mca_coll_mleader_module_t *module)
 {
     drop_below(&module->below);
     mca_coll_mleader_topology_free(module->topology);
-    free(module->room.memory);
+    free(module->schedules.memory);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_construct,

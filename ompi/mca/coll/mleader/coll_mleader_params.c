@@ -86,8 +86,8 @@ static const mca_common_colltools_variable_t variables[] = {
     {.name = "segment_size", .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "bytes",
      .storage = &vars.segment_size, .preset = 2 * MEBI, .most = GIBI,
      .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .zero = "none is made",
-     .help = "Most shared memory for a communicator on each node, rounded down to a multiple of 256, "
-             "of which it has what its calls need; larger results are moved in slices"},
+     .help = "Most shared memory for a communicator on each node, rounded down to a multiple of "
+             "256, of which it has what its calls need; larger results are moved in slices"},
     {.name = "groups", .kind = MCA_COMMON_COLLTOOLS_STRING, .storage = &vars.groups,
      .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .help = "Groups of ranks with a leader each: socket, numa or l3 (ranks that share one), a "

@@ -249,10 +249,10 @@ static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
     for (int k = 0; k < total; ++k) {
         const mca_common_colltools_round_t round
             = mca_common_colltools_exchange_round(&rounds->plan, rounds->member, k);
-        const needs_t room = {.receives = received[k % AHEAD]};
+        const needs_t window = {.receives = received[k % AHEAD]};
         needs.sends = sent[k % AHEAD];
         list_sends(list, round.send, rounds->peer_of(call, rounds->which, round.to), needs);
-        list_receives(list, round.recv, rounds->peer_of(call, rounds->which, round.from), room);
+        list_receives(list, round.recv, rounds->peer_of(call, rounds->which, round.from), window);
         received[k % AHEAD] = needs.receives = schedule->receives.count;
         sent[k % AHEAD] = schedule->sends.count;
         if (deliver) {

@@ -27,7 +27,7 @@
 typedef struct request_t {
     mca_common_colltools_task_t super;
     mca_coll_mleader_call_t call;
-    mca_coll_mleader_room_t room;
+    mca_coll_mleader_schedules_t schedules;
     mca_coll_mleader_shared_t memory; /* segments of a persistent request */
 } request_t;
 
@@ -40,7 +40,7 @@ static void hold_types(const mca_coll_mleader_call_t *call, bool hold)
 static void request_construct(request_t *request)
 {
     memset(&request->call, 0, sizeof(request->call));
-    memset(&request->room, 0, sizeof(request->room));
+    memset(&request->schedules, 0, sizeof(request->schedules));
     memset(&request->memory, 0, sizeof(request->memory));
 }
 
@@ -50,7 +50,7 @@ static void request_destruct(request_t *request)
         hold_types(&request->call, false);
     }
     mca_coll_mleader_call_fini(&request->call);
-    free(request->room.memory);
+    free(request->schedules.memory);
     mca_coll_mleader_shared_free(&request->memory);
 }
 
@@ -94,7 +94,7 @@ static request_t *new_request(const mca_coll_mleader_call_t *call, bool persiste
         mca_common_colltools_task_init(&request->super, &kind, call->comm, persistent);
         request->call = *call;
         request->call.tag = tag;
-        request->call.room = &request->room;
+        request->call.schedules = &request->schedules;
     }
     return request;
 }

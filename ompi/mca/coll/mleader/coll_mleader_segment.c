@@ -13,8 +13,8 @@
  *
  *     1. the first rank of a node makes its segment, and sends its description to the others
  *     2. the others attach the segment
- *     3. an MPI_Allgather of the module below shows all ranks whether every rank has its segment; the
- *        one that tells domains (coll_mleader_topology.c), if there is none of these yet
+ *     3. an MPI_Allgather of the module below shows all ranks whether every rank has its segment;
+ *        the one that tells domains (coll_mleader_topology.c), if there is none of these yet
  *
  * Only if every rank has one are segments used.
  */
@@ -94,18 +94,18 @@ static bool hold_part(mca_coll_mleader_shared_t *shared,
     const size_t ranks = (size_t) topology->here, part = (size + ranks - 1) / ranks;
 
     OPAL_THREAD_LOCK(&component->lock);
-    const bool room = mca_common_colltools_hold(&component->directory, part);
-    if (room) {
+    const bool held = mca_common_colltools_hold(&component->directory, part);
+    if (held) {
         shared->held = part;
     } else {
         mca_common_colltools_tell_full(&component->directory);
     }
-    if (room && mine) {
+    if (held && mine) {
         (void) mca_common_colltools_segment_make(&component->directory, &shared->segment, size,
                                                  false);
     }
     OPAL_THREAD_UNLOCK(&component->lock);
-    return room;
+    return held;
 }
 
 static void attach_segment(mca_common_colltools_segment_t *segment)
@@ -139,9 +139,9 @@ int mca_coll_mleader_shared_offer(mca_coll_mleader_shared_t *shared,
     if (0 == half_size) {
         return OMPI_SUCCESS;
     }
-    const bool room = hold_part(shared, topology, size, mine);
+    const bool held = hold_part(shared, topology, size, mine);
     const int rc = tell_segment(&shared->segment, topology, comm);
-    if (OMPI_SUCCESS == rc && !mine && room && '\0' != shared->segment.name[0]) {
+    if (OMPI_SUCCESS == rc && !mine && held && '\0' != shared->segment.name[0]) {
         attach_segment(&shared->segment);
     }
     return rc;
@@ -177,8 +177,8 @@ int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
 }
 
 /*
- * Once all calls have ended on all ranks, which the MPI_Allgather shows, nobody uses the old segment, but
- * for a message of a call that failed: then it stays mapped.
+ * Once all calls have ended on all ranks, which the MPI_Allgather shows, nobody uses the old
+ * segment, but for a message of a call that failed: then it stays mapped.
  */
 int mca_coll_mleader_shared_grow(mca_coll_mleader_shared_t *shared,
                                  const mca_coll_mleader_module_t *module,

@@ -113,9 +113,9 @@ int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
                                  ompi_communicator_t *comm, size_t half_size);
 
 /**
- * The same in two steps, for a caller that tells all ranks itself, between them, whether each of them
- * has its segment: shared->segment.address is not NULL; `there`: all have. Of the topology ranks and
- * nodes are known.
+ * The same in two steps, for a caller that tells all ranks itself, between them, whether each of
+ * them has its segment: shared->segment.address is not NULL; `there`: all have. Of the topology
+ * ranks and nodes are known.
  */
 int mca_coll_mleader_shared_offer(mca_coll_mleader_shared_t *shared,
                                   const struct mca_coll_mleader_topology_t *topology,
@@ -125,9 +125,9 @@ void mca_coll_mleader_shared_settle(mca_coll_mleader_shared_t *shared,
                                     bool there);
 
 /**
- * Replaces the segments by larger ones, when all calls that have begun have ended. All ranks must call
- * this in the same blocking MPI call. If a rank cannot have its segment, all keep those that there are:
- * no error, and shared->refused.
+ * Replaces the segments by larger ones, when all calls that have begun have ended. All ranks must
+ * call this in the same blocking MPI call. If a rank cannot have its segment, all keep those that
+ * there are: no error, and shared->refused.
  */
 int mca_coll_mleader_shared_grow(mca_coll_mleader_shared_t *shared,
                                  const struct mca_coll_mleader_module_t *module,

@@ -30,13 +30,15 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);
 /** Copies the slices at positions [from, to) from an area to the user's buffer. */
 int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to);
 
-/* ---- phases (coll_mleader_room.c, coll_mleader_phases.c) ---- */
+/* ---- phases (coll_mleader_schedules.c, coll_mleader_phases.c) ---- */
 
-/** Makes call->room large enough for the schedule of any slice, or OMPI_ERR_OUT_OF_RESOURCE. */
-int mca_coll_mleader_room_take(mca_coll_mleader_call_t *call);
+/**
+ * Makes call->schedules large enough for the schedule of any slice, or OMPI_ERR_OUT_OF_RESOURCE.
+ */
+int mca_coll_mleader_schedules_take(mca_coll_mleader_call_t *call);
 
 /** Fills in call->schedule for the slice; it can begin then. */
-void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call);
+void mca_coll_mleader_schedules_list(mca_coll_mleader_call_t *call);
 
 /**
  * Adds the entries of the slice to call->schedule, or only counts them, if its lists have no

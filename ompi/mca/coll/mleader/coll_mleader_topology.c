@@ -17,12 +17,12 @@
  *     6      b7..                 6
  *
  * Cards of processes (common_colltools_card.h) tell nodes, architectures and variables. What a rank
- * shares with others of its node, only that node knows: one MPI_Allgather of the module below brings
- * this to all ranks, which compute the same groups; and whether a rank has its segment, if calls are to
- * have some.
+ * shares with others of its node, only that node knows: one MPI_Allgather of the module below
+ * brings this to all ranks, which compute the same groups; and whether a rank has its segment, if
+ * calls are to have some.
  *
- * Cost: p records of 12 bytes for p ranks, once for a communicator that leaders may serve. Limits: a
- * communicator whose ranks differ in architecture or variables has no leaders.
+ * Cost: p records of 12 bytes for p ranks, once for a communicator that leaders may serve. Limits:
+ * a communicator whose ranks differ in architecture or variables has no leaders.
  */
 
 #include "coll_mleader.h"
@@ -76,8 +76,8 @@ static int lowest_in_domain(ompi_communicator_t *comm, mca_coll_mleader_domain_t
 }
 
 /*
- * Gathers the records of all ranks into domain_of [ranks], and whether all have their segments; records
- * [ranks] is scratch. Ranks say which one has sent none.
+ * Gathers the records of all ranks into domain_of [ranks], and whether all have their segments;
+ * records [ranks] is scratch. Ranks say which one has sent none.
  */
 static int find_domains(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
                         mca_coll_mleader_domain_t domain, record_t *records, int *domain_of,
@@ -285,7 +285,8 @@ static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *c
         rc = add_groupings(topology, &layout, domain, me);
     }
     if (joins) {
-        mca_coll_mleader_shared_settle(&topology->shared, topology, me, OMPI_SUCCESS == rc && there);
+        mca_coll_mleader_shared_settle(&topology->shared, topology, me,
+                                       OMPI_SUCCESS == rc && there);
         topology->joined = true;
     }
     free(records);

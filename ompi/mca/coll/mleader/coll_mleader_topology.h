@@ -57,10 +57,11 @@ typedef struct mca_coll_mleader_topology_t {
 struct mca_coll_mleader_module_t;
 
 /**
- * Makes module->topology, and judges it (mca_coll_mleader_judge_topology): if leaders are to serve no
- * call in it, it has nodes alone. Else it has groups, found by a small MPI_Allgather of the module below;
- * `joins`: and segments of blocking and nonblocking calls, with halves of so many bytes. All ranks of the
- * communicator must call this in the same MPI call. On an error module->topology is NULL.
+ * Makes module->topology, and judges it (mca_coll_mleader_judge_topology): if leaders are to serve
+ * no call in it, it has nodes alone. Else it has groups, found by a small MPI_Allgather of the
+ * module below; `joins`: and segments of blocking and nonblocking calls, with halves of so many
+ * bytes. All ranks of the communicator must call this in the same MPI call. On an error
+ * module->topology is NULL.
  */
 int mca_coll_mleader_topology_make(const mca_coll_mleader_params_t *params,
                                    struct mca_coll_mleader_module_t *module,

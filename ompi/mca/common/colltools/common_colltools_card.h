@@ -19,9 +19,9 @@
  * A card is a line of text. That of a process which has opened neither component is missing.
  *
  * Cost: about 150 bytes a process in what MPI_Init exchanges anyway. Reading one takes PMIx some
- * microseconds, or, where it fetches cards of other nodes from there when they are asked for, as with
- * mpirun of Open MPI 5.0, some hundred. Limits: a variable that MPI_T changes after MPI_Init is not on
- * the card.
+ * microseconds, or, where it fetches cards of other nodes from there when they are asked for, as
+ * with mpirun of Open MPI 5.0, some hundred. Limits: a variable that MPI_T changes after MPI_Init
+ * is not on the card.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_CARD_H
@@ -85,9 +85,9 @@ uint32_t mca_common_colltools_card_variable(const mca_common_colltools_facts_t *
 void mca_common_colltools_card_tell(const char *text);
 
 /**
- * The card of a process, to be freed; NULL: it was not found, for some seconds, or, *missing, surely
- * is nowhere. That is known of `own_job` where PMIx has collected all its cards when MPI_Init is over,
- * as it does with Open MPI 4.1 unless pmix_base_collect_data is 0.
+ * The card of a process, to be freed; NULL: it was not found, for some seconds, or, *missing,
+ * surely is nowhere. That is known of `own_job` where PMIx has collected all its cards when
+ * MPI_Init is over, as it does with Open MPI 4.1 unless pmix_base_collect_data is 0.
  */
 char *mca_common_colltools_card_ask(const opal_process_name_t *name, bool own_job, bool *missing);
 

@@ -24,8 +24,8 @@ BEGIN_C_DECLS
 /**
  * A module that chooses; the class of other modules that do is derived from this one's.
  *
- * `choose`: whether an MPI_Allgather of `count` elements of `size` bytes a rank is faster by *others
- * than by leaders, as far as the ranks know alike. An error of the communicator's setup, or
+ * `choose`: whether an MPI_Allgather of `count` elements of `size` bytes a rank is faster by
+ * *others than by leaders, as far as the ranks know alike. An error of the communicator's setup, or
  * OMPI_SUCCESS.
  */
 typedef struct mca_common_colltools_module_t {

@@ -122,13 +122,13 @@ static size_t unpack(opal_convertor_t *unpacker, const char *packed, size_t byte
 size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device)
 {
-    char room[PIECE];
+    char piece[PIECE];
 
     if (!on_device) {
         return unpack(unpacker, packed, bytes);
     }
     bytes = bytes < PIECE ? bytes : PIECE;
-    return OMPI_SUCCESS == mca_common_colltools_copy_by_device(room, packed, bytes)
-               ? unpack(unpacker, room, bytes)
+    return OMPI_SUCCESS == mca_common_colltools_copy_by_device(piece, packed, bytes)
+               ? unpack(unpacker, piece, bytes)
                : 0;
 }

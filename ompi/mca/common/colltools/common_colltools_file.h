@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * Files that variables name: what is in them, and what is shown of it; and files of the system. Pure
- * C, no Open MPI.
+ * Files that variables name: what is in them, and what is shown of it; and files of the system.
+ * Pure C, no Open MPI.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_FILE_H

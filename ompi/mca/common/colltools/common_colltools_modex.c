@@ -20,7 +20,10 @@
 
 #include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 
-/* Components that are installed beside Open MPI have a copy of this file each, and cards of their own. */
+/*
+ * Components that are installed beside Open MPI have a copy of this file each, and cards of their
+ * own.
+ */
 #if !defined(MCA_COMMON_COLLTOOLS_CARD_OWNER)
 #    define MCA_COMMON_COLLTOOLS_CARD_OWNER ""
 #endif

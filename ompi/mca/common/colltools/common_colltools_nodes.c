@@ -15,14 +15,14 @@
  *       7   ->          0,0  0,0  1,0  1,0  2,1      node   0     1     2       kind   0   1
  *       9   ->          2,1  2,1  no card            name   a1..  77..  0c..    facts  ..  ..
  *
- * Nodes and kinds of processes are numbered in the order of their first card. Most processes of a job
- * are of one kind, so ranks of a communicator are compared by few numbers. Counting marks nodes with
- * their lowest rank of the communicator, so it takes no memory.
+ * Nodes and kinds of processes are numbered in the order of their first card. Most processes of a
+ * job are of one kind, so ranks of a communicator are compared by few numbers. Counting marks nodes
+ * with their lowest rank of the communicator, so it takes no memory.
  *
- * Where the job is one program, the processes that PMIx names on a node have one environment, so the
- * card of the lowest one counts for all of them. A process compares the cards of its own node: if
- * variables differ there after all, as by a script that sets them by rank, its calls with other nodes
- * fail.
+ * Where the job is one program, the processes that PMIx names on a node have one environment, so
+ * the card of the lowest one counts for all of them. A process compares the cards of its own node:
+ * if variables differ there after all, as by a script that sets them by rank, its calls with other
+ * nodes fail.
  */
 
 #include "common_colltools_nodes.h"
@@ -81,7 +81,7 @@ static struct {
     opal_mutex_t lock;
     opal_list_t jobs;
     node_t *nodes;
-    int count, room;
+    int count, capacity;
     mca_common_colltools_facts_t **kinds; /* [kind_count] each in memory of its own */
     int kind_count;
     host_t *hosts; /* [host_count] of this job, if it is one program */
@@ -225,7 +225,7 @@ void mca_common_colltools_nodes_open(void)
     table.kinds = NULL;
     table.hosts = NULL;
     table.host_of = NULL;
-    table.count = table.room = table.kind_count = table.host_count = 0;
+    table.count = table.capacity = table.kind_count = table.host_count = 0;
     table.mapped = table.mixed = false;
     tell_own();
 }
@@ -273,7 +273,9 @@ static entry_t find_entry(ompi_communicator_t *comm, int rank, job_t **job)
                                                      : (*job)->entry[name.vpid];
 }
 
-/* The number of a node, UNKNOWN: no memory. From the last on: ranks of a node are mostly adjacent. */
+/*
+ * The number of a node, UNKNOWN: no memory. From the last on: ranks of a node are mostly adjacent.
+ */
 static int number_node(uint64_t name)
 {
     for (int i = table.count - 1; 0 <= i; --i) {
@@ -281,14 +283,14 @@ static int number_node(uint64_t name)
             return i;
         }
     }
-    if (table.count == table.room) {
-        const int room = 2 * table.room + 16;
-        node_t *nodes = realloc(table.nodes, (size_t) room * sizeof(node_t));
+    if (table.count == table.capacity) {
+        const int capacity = 2 * table.capacity + 16;
+        node_t *nodes = realloc(table.nodes, (size_t) capacity * sizeof(node_t));
         if (NULL == nodes) {
             return UNKNOWN;
         }
         table.nodes = nodes;
-        table.room = room;
+        table.capacity = capacity;
     }
     table.nodes[table.count] = (node_t){.name = name, .lowest = -1};
     return table.count++;
@@ -380,8 +382,8 @@ static int ask_card(const opal_process_name_t *name, entry_t *found)
 /* ---- a job that is one program ---- */
 
 /*
- * The host of a process of this job by PMIx, 0: it does not say. The process need not have an entry in
- * Open MPI's own table, which would take memory for each.
+ * The host of a process of this job by PMIx, 0: it does not say. The process need not have an entry
+ * in Open MPI's own table, which would take memory for each.
  */
 static uint64_t ask_host(const opal_process_name_t *name)
 {

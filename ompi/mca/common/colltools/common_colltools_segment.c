@@ -13,10 +13,10 @@
  * through the process that has made them (/proc/PID/fd). So no file is left behind however a job
  * ends, even if all its processes are killed.
  *
- * Where a file system makes no files without a name, a file has one until the process has opened it;
- * only if the process is killed in between, the file is left. Memory is reserved when a segment is made,
- * or before a part of it is used: then a full file system is an error of the reservation, and not a
- * signal when a page is touched.
+ * Where a file system makes no files without a name, a file has one until the process has opened
+ * it; only if the process is killed in between, the file is left. Memory is reserved when a segment
+ * is made, or before a part of it is used: then a full file system is an error of the reservation,
+ * and not a signal when a page is touched.
  *
  * Other users of the memory, Open MPI's own transport among them, do not reserve it. So most of
  * the free memory is left to them: the processes of a node together hold a part of it, each an

@@ -115,10 +115,10 @@ static void task_destruct(mca_common_colltools_task_t *task)
 OBJ_CLASS_INSTANCE(mca_common_colltools_task_t, ompi_coll_base_nbc_request_t, task_construct,
                    task_destruct);
 
-int mca_common_colltools_task_keep(mca_common_colltools_task_t *task, size_t room)
+int mca_common_colltools_task_keep(mca_common_colltools_task_t *task, size_t bytes)
 {
-    if (0 < room) {
-        task->copies = malloc(room);
+    if (0 < bytes) {
+        task->copies = malloc(bytes);
         if (NULL == task->copies) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }

@@ -65,14 +65,14 @@ void mca_common_colltools_task_free(mca_common_colltools_task_t *task);
 /**
  * Makes a task independent of objects that the user may free or change once a nonblocking call
  * or the init call of a persistent one has returned: the task holds a reference to its
- * communicator until it is freed, and has `room` bytes for copies of the caller's arrays. MPI
+ * communicator until it is freed, and has `bytes` bytes for copies of the caller's arrays. MPI
  * forbids to change these before a nonblocking call is over, but callers do (mpi4py 3.1). The
  * task's kind does the same with types and operations, and releases them if task->keeps. On
  * OMPI_ERR_OUT_OF_RESOURCE nothing is held.
  */
-int mca_common_colltools_task_keep(mca_common_colltools_task_t *task, size_t room);
+int mca_common_colltools_task_keep(mca_common_colltools_task_t *task, size_t bytes);
 
-/** Copies an array into the rest of the task's room; NULL is not copied, and stays NULL. */
+/** Copies an array into what is left of these bytes; NULL is not copied, and stays NULL. */
 const void *mca_common_colltools_task_copy(mca_common_colltools_task_t *task, const void *array,
                                         size_t bytes);
 

@@ -111,8 +111,8 @@ typedef struct mca_coll_pipering_side_t {
     bool flipped;    /**< the receives of messages 2k and 2k + 1 start in the opposite order */
 } mca_coll_pipering_side_t;
 
-/** Entries of mca_coll_pipering_exchange_t.room: small exchanges allocate nothing. */
-#define MCA_COLL_PIPERING_EXCHANGE_ROOM 16
+/** Entries of mca_coll_pipering_exchange_t.few: small exchanges allocate nothing. */
+#define MCA_COLL_PIPERING_EXCHANGE_FEW_ENTRIES 16
 
 /** A copy inside the process. */
 typedef struct mca_coll_pipering_move_t {
@@ -132,8 +132,8 @@ typedef struct mca_coll_pipering_exchange_t {
     mca_coll_pipering_pool_t pool;          /**< ... into the room that this pool gives ... */
     char *copies;                           /**< ... in this buffer of [pool.size] bytes */
     uint32_t given; /**< number of packed messages that have given their room back, in order */
-    void *memory;   /**< of all arrays, NULL: they fit into `room` */
-    mca_common_colltools_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
+    void *memory;   /**< of all arrays, NULL: they fit into `few` */
+    mca_common_colltools_message_t few[MCA_COLL_PIPERING_EXCHANGE_FEW_ENTRIES];
 } mca_coll_pipering_exchange_t;
 
 /** The input of an exchange. */

@@ -237,11 +237,11 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     const size_t bytes = most * sizeof(uint64_t)
                          + most * (3 * sizeof(size_t) + (draft->sparse ? sizeof(int) : 0));
 
-    draft->memory = sizeof(draft->room) < bytes ? malloc(bytes) : NULL;
-    if (sizeof(draft->room) < bytes && NULL == draft->memory) {
+    draft->memory = sizeof(draft->few) < bytes ? malloc(bytes) : NULL;
+    if (sizeof(draft->few) < bytes && NULL == draft->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    draft->scratch = NULL == draft->memory ? draft->room : draft->memory;
+    draft->scratch = NULL == draft->memory ? draft->few : draft->memory;
     draft->bytes = (size_t *) (draft->scratch + most);
     draft->in = draft->bytes + most;
     draft->out = draft->in + most;
@@ -260,12 +260,12 @@ static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
     const size_t bytes = mca_common_colltools_schedule_size(most) + draft->steps * each
                          + draft->copies;
 
-    exchange->memory = sizeof(exchange->room) < bytes ? malloc(bytes) : NULL;
-    if (sizeof(exchange->room) < bytes && NULL == exchange->memory) {
+    exchange->memory = sizeof(exchange->few) < bytes ? malloc(bytes) : NULL;
+    if (sizeof(exchange->few) < bytes && NULL == exchange->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     void *behind = mca_common_colltools_schedule_bind(
-        &exchange->schedule, most, NULL == exchange->memory ? exchange->room : exchange->memory);
+        &exchange->schedule, most, NULL == exchange->memory ? exchange->few : exchange->memory);
     exchange->packed = pairs ? behind : NULL;
     exchange->move = pairs ? NULL : behind;
     exchange->copies = (char *) behind + draft->steps * each;

@@ -21,7 +21,7 @@
 
 BEGIN_C_DECLS
 
-/** The number of messages whose arrays fit into mca_coll_pipering_exchange_draft_t.room. */
+/** The number of messages whose arrays fit into mca_coll_pipering_exchange_draft_t.few. */
 #define MCA_COLL_PIPERING_EXCHANGE_FEW 64
 
 /** The ways in which the messages of an exchange start (coll_pipering_alltoall_make.c). */
@@ -51,8 +51,8 @@ typedef struct mca_coll_pipering_exchange_draft_t {
     mca_coll_pipering_bins_t bins;
     size_t steps;  /**< in place: messages to be packed; else copies inside the process */
     size_t copies; /**< bytes of memory for packed messages */
-    void *memory;  /**< of the arrays, NULL: they fit into `room` */
-    uint64_t room[5 * MCA_COLL_PIPERING_EXCHANGE_FEW];
+    void *memory;  /**< of the arrays, NULL: they fit into `few` */
+    uint64_t few[5 * MCA_COLL_PIPERING_EXCHANGE_FEW];
 } mca_coll_pipering_exchange_draft_t;
 
 /* ---- exchanges in packets (coll_pipering_alltoall_permuted.c) ---- */

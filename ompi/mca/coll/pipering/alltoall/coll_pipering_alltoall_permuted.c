@@ -85,12 +85,13 @@ static void count_bins(draft_t *draft)
 }
 
 /*
- * Receives: the packets of two rounds of visits, so that one slow sender does not hold up the others.
+ * Receives: the packets of two rounds of visits, so that one slow sender does not hold up the
+ * others.
  *
- * The window of sends counts packets that have not arrived. A transport may say that a short message
- * is sent when it has only taken it; then all packets would be in the network's queues at once, and
- * those that go far behind those that do not. A rank all of whose messages are single packets has so
- * few bytes under way that the answers would cost more than they bring.
+ * The window of sends counts packets that have not arrived. A transport may say that a short
+ * message is sent when it has only taken it; then all packets would be in the network's queues at
+ * once, and those that go far behind those that do not. A rank all of whose messages are single
+ * packets has so few bytes under way that the answers would cost more than they bring.
  */
 static void set_windows(draft_t *draft)
 {

@@ -9,9 +9,9 @@
  */
 /**
  * @file
- * MPI_Alltoallv and MPI_Alltoallw, each in three forms. Of the first all messages of a side have one
- * type, and displacements count extents of this type; of the second the message of each peer has a
- * type of its own, and displacements count bytes.
+ * MPI_Alltoallv and MPI_Alltoallw, each in three forms. Of the first all messages of a side have
+ * one type, and displacements count extents of this type; of the second the message of each peer
+ * has a type of its own, and displacements count bytes.
  */
 
 #include "coll_pipering_alltoall.h"

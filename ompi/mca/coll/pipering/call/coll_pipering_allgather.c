@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * MPI_Allgather, whose contributions are all of one size, and MPI_Allgatherv, whose are of any, each in
- * three forms.
+ * MPI_Allgather, whose contributions are all of one size, and MPI_Allgatherv, whose are of any,
+ * each in three forms.
  */
 
 #include "coll_pipering_calls.h"
@@ -19,8 +19,8 @@
 #define BARE MCA_COLL_PIPERING_BARE
 
 /*
- * A call of so many elements in all, which `parameters` say, as `fields` in a gather and `arguments`
- * for the module below. It may pass where `may_pass`.
+ * A call of so many elements in all, which `parameters` say, as `fields` in a gather and
+ * `arguments` for the module below. It may pass where `may_pass`.
  */
 #define DEFINE_GATHER(name, NAME, may_pass, elements, parameters, fields, arguments)               \
     MCA_COLL_PIPERING_DEFINE_SMALL(name,                                                           \

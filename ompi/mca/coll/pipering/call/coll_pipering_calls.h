@@ -40,10 +40,10 @@ static inline bool mca_coll_pipering_is_small(const mca_coll_pipering_context_t 
                                               mca_coll_pipering_collective_t collective,
                                               size_t total)
 {
-    const mca_coll_pipering_known_t *known = __atomic_load_n(&context->known, __ATOMIC_ACQUIRE);
+    const mca_coll_pipering_setup_t *setup = __atomic_load_n(&context->setup, __ATOMIC_ACQUIRE);
 
-    return MCA_COLL_PIPERING_SMALL > total && 0 < total && NULL != known
-           && 0 != (known->small[collective] >> mca_coll_pipering_small_class(total) & 1)
+    return MCA_COLL_PIPERING_SMALL > total && 0 < total && NULL != setup
+           && 0 != (setup->small[collective] >> mca_coll_pipering_small_class(total) & 1)
            && MCA_COLL_PIPERING_AUTO == mca_coll_pipering_algorithm_of(collective);
 }
 

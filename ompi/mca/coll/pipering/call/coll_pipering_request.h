@@ -60,11 +60,11 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
 
 /**
  * A request for a call. It takes its plan over. All ranks must come here in the same call, whatever
- * becomes of it on one of them, where MPI has their calls in order: here a request gets its tags, and
- * starts of persistent ones are in none. One that is not blocking keeps what the user may free once
- * the call has returned: communicator, types and operation are held, counts and displacements copied.
- * OMPI_ERR_OUT_OF_RESOURCE: no memory, and the plan is released. When it starts it takes memory, and
- * sends what it can. A persistent one is left to the user to start.
+ * becomes of it on one of them, where MPI has their calls in order: here a request gets its tags,
+ * and starts of persistent ones are in none. One that is not blocking keeps what the user may free
+ * once the call has returned: communicator, types and operation are held, counts and displacements
+ * copied. OMPI_ERR_OUT_OF_RESOURCE: no memory, and the plan is released. When it starts it takes
+ * memory, and sends what it can. A persistent one is left to the user to start.
  */
 int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
                                   mca_coll_pipering_plan_t *plan,

@@ -77,7 +77,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     args.caller = &request->caller;
     args.bytes = call->bytes;
     args.largest = call->largest;
-    args.some = call->some;
+    args.contributor = call->contributor;
     args.block_size = call->block_size;
     args.route = &call->route[request->pipes];
     args.gate = find_pipe(request, args.route->gate);

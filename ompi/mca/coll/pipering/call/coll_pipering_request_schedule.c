@@ -45,7 +45,7 @@ static int make_schedule(const request_t *request, mca_coll_pipering_scheduled_t
            .in = plan->in,
            .out = plan->out,
            .bytes = plan->bytes,
-           .some = plan->some,
+           .contributor = plan->contributor,
            .starts = plan->starts,
            .op = call->op,
            .unit = request->unit,
@@ -55,7 +55,7 @@ static int make_schedule(const request_t *request, mca_coll_pipering_scheduled_t
 
     mca_common_colltools_count(begun, 1);
     if (MCA_COLL_PIPERING_MESH_LINES == plan->row->algorithm) {
-        return mca_coll_pipering_mesh_lines(&args, call->context->known->ways, made);
+        return mca_coll_pipering_mesh_lines(&args, call->context->setup->ways, made);
     }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);

@@ -69,7 +69,7 @@ static int judge_place(const mca_coll_pipering_call_t *call, const mca_coll_pipe
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    *reason = context->known->reason;
+    *reason = context->setup->reason;
     if (MCA_COLL_PIPERING_TAKEN != *reason) {
         return OMPI_SUCCESS;
     }
@@ -77,7 +77,7 @@ static int judge_place(const mca_coll_pipering_call_t *call, const mca_coll_pipe
         rc = mca_coll_pipering_judge_small(context, key, call->total, &below);
     }
     *reason = below ? MCA_COLL_PIPERING_FALLBACK_SMALL
-              : mca_coll_pipering_is_local(call->collective, algorithm, context->known->at.nodes)
+              : mca_coll_pipering_is_local(call->collective, algorithm, context->setup->at.nodes)
                   ? MCA_COLL_PIPERING_FALLBACK_LOCAL
                   : MCA_COLL_PIPERING_TAKEN;
     return rc;
@@ -172,8 +172,8 @@ int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base, size_t
         return OMPI_SUCCESS;
     }
     int rc = mca_coll_pipering_set_up(context);
-    if (OMPI_SUCCESS != rc || MCA_COLL_PIPERING_TAKEN != context->known->reason
-        || 2 > context->known->at.nodes) {
+    if (OMPI_SUCCESS != rc || MCA_COLL_PIPERING_TAKEN != context->setup->reason
+        || 2 > context->setup->at.nodes) {
         return rc;
     }
     const mca_coll_pipering_call_t call

@@ -180,7 +180,7 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();
     }
-    mca_coll_pipering_known_release(module->context.known);
+    mca_coll_pipering_setup_release(module->context.setup);
     free(module->permutation);
     OBJ_DESTRUCT(&module->context.lock);
 }

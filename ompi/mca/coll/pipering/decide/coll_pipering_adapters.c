@@ -12,8 +12,9 @@
  * The links of a process, the slowest of
  *
  *     InfiniBand, RoCE         /sys/class/infiniband/DEVICE/ports/PORT/rate
- *     network interfaces       /sys/class/net/INTERFACE/speed, of those that are up, are not excluded
- *                              from btl/tcp, and are hardware; of virtual ones, where there are no others
+ *     network interfaces       /sys/class/net/INTERFACE/speed, of those that are up, are not
+ *                              excluded from btl/tcp, and are hardware; of virtual ones, where
+ *                              there are no others
  *     none of them             10 Gbit/s as a bound
  *
  * An interface is hardware if the system knows its device. Virtual ones (veth, bridges, bonds)
@@ -163,7 +164,10 @@ static bool is_allowed(int index)
     return NULL == exclude || !is_listed(*exclude, interface);
 }
 
-/* An interface that counts instead of those of the other kind before it, or beside those of its own. */
+/*
+ * An interface that counts instead of those of the other kind before it, or beside those of its
+ * own.
+ */
 static void add_interface(const char *name, mca_common_colltools_links_t *links)
 {
     char folder[PATH], device[PATH], speed[64];

@@ -39,7 +39,9 @@ bool mca_coll_pipering_adapters_are_used(void);
 /** Whether messages go by pml/ob1, with the PML selected. */
 bool mca_coll_pipering_adapters_are_btls(void);
 
-/** The usual machine for links; eager: bytes that their transport sends without asking, 0: usual. */
+/**
+ * The usual machine for links; eager: bytes that their transport sends without asking, 0: usual.
+ */
 mca_coll_pipering_machine_t
 mca_coll_pipering_links_machine(const mca_common_colltools_links_t *links,
                                 mca_coll_pipering_transport_t transport, uint32_t eager);

@@ -18,9 +18,9 @@
  *     row B        0.15 ms              50 ms                1.25
  *     below        0.25 ms              40 ms                1
  *
- * The row whose share is least serves the call if that, times a margin, is less than 1: so where only
- * a bound is known, a row must be ahead at both ends. Where the rate of links is known both ends are
- * one. A function of its arguments alone: no state, no trial.
+ * The row whose share is least serves the call if that, times a margin, is less than 1: so where
+ * only a bound is known, a row must be ahead at both ends. Where the rate of links is known both
+ * ends are one. A function of its arguments alone: no state, no trial.
  *
  * coll/mleader stands above and asks the same choice: its leaders are weighed against whoever of
  * the two would serve.
@@ -193,7 +193,7 @@ static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
     draft->plan->row = row;
-    row->plan(draft);
+    row->decide(draft);
 }
 
 static bool can_serve(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
@@ -304,7 +304,7 @@ static void weigh_rows(mca_coll_pipering_draft_t *draft, const range_t *range, b
     }
 }
 
-static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range)
+static void choose_row(mca_coll_pipering_draft_t *draft, const range_t *range)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -333,7 +333,7 @@ void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft)
 
     weigh_others(draft, &range);
     if (NULL == row) {
-        choose_freely(draft, &range);
+        choose_row(draft, &range);
     } else {
         look_at_middle(draft, &range);
         plan_by(draft, row);

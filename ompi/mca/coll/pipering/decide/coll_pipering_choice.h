@@ -76,7 +76,7 @@ typedef struct mca_coll_pipering_plan_t {
     const mca_coll_pipering_row_t *row; /**< the algorithm that serves it */
     size_t total;                      /**< bytes */
     size_t largest;                    /**< contribution or part, in units */
-    int some;                          /**< the first rank that has any of them */
+    int contributor; /**< the first rank that has any of them */
     mca_coll_pipering_ring_t own;      /**< memory for an order of the ranks */
     mca_coll_pipering_ring_t ring;     /**< by which the algorithm goes: in that memory, or another
                                             one; of a vector that goes whole, of the root alone */

@@ -26,7 +26,7 @@
 BEGIN_C_DECLS
 
 struct mca_coll_pipering_plan_t;
-struct mca_coll_pipering_known_t;
+struct mca_coll_pipering_setup_t;
 struct mca_coll_pipering_wiring_t;
 
 /** Performance variables. */
@@ -42,8 +42,8 @@ typedef struct mca_coll_pipering_counters_t {
 } mca_coll_pipering_counters_t;
 
 /**
- * Communicators of which what is known is kept, with their plans, for others of the same processes on
- * the same ranks: programs and libraries make these again and again.
+ * Communicators of which what is known is kept, with their plans, for others of the same processes
+ * on the same ranks: programs and libraries make these again and again.
  */
 #define MCA_COLL_PIPERING_KEPT 4
 
@@ -61,7 +61,8 @@ typedef struct mca_coll_pipering_process_t {
                                                                           is on the card */
     opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_wiring_t *wiring; /**< what is declared, NULL: not read yet */
-    struct mca_coll_pipering_known_t *kept[MCA_COLL_PIPERING_KEPT]; /**< of communicators, maybe freed */
+    struct mca_coll_pipering_setup_t *kept[MCA_COLL_PIPERING_KEPT]; /**< of communicators, maybe
+                                                                         freed */
     int oldest; /**< of these, which is replaced next */
 } mca_coll_pipering_process_t;
 
@@ -76,7 +77,7 @@ typedef struct mca_coll_pipering_verdict_t {
 typedef struct mca_coll_pipering_context_t {
     ompi_communicator_t *comm;
     mca_coll_pipering_process_t *process;
-    struct mca_coll_pipering_known_t *known; /**< NULL before the first call that wants it; shared
+    struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it; shared
                                                   with other communicators */
     mca_coll_pipering_below_t below; /**< the modules below, as far as this rank knows */
     opal_atomic_int64_t in_rounds; /**< calls in rounds that have begun */

@@ -12,8 +12,9 @@
  * Decide: the plans of the calls of a communicator.
  *
  * All that goes in is equal on all ranks: sizes in bytes, root, whether the operation
- * commutes, nodes, costs, variables. A plan is kept, with what is known of the communicator, for calls
- * of the same sizes, so that a program that repeats itself plans once, on new communicators too.
+ * commutes, nodes, costs, variables. A plan is kept, with what is known of the communicator, for
+ * calls of the same sizes, so that a program that repeats itself plans once, on new communicators
+ * too.
  */
 
 #include "coll_pipering_decide.h"
@@ -49,44 +50,44 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 #define PLANS_BYTES ((size_t) 1024 * 1024)
 
 /* Where results depend on the order of combining, plans do not depend on switches. */
-static mca_coll_pipering_situation_t situation_of(const mca_coll_pipering_known_t *known,
+static mca_coll_pipering_situation_t situation_of(const mca_coll_pipering_setup_t *setup,
                                                   const mca_coll_pipering_key_t *key)
 {
-    mca_coll_pipering_situation_t at = known->at;
+    mca_coll_pipering_situation_t at = setup->at;
 
     at.leaf_of = key->order_matters ? NULL : at.leaf_of;
     return at;
 }
 
 /* False: no memory for the cycles of its mesh. */
-static bool is_wound(const mca_coll_pipering_known_t *known)
+static bool is_wound(const mca_coll_pipering_setup_t *setup)
 {
-    return NULL == known->ways || mca_coll_pipering_ways_wind(known->ways);
+    return NULL == setup->ways || mca_coll_pipering_ways_wind(setup->ways);
 }
 
-static int make_plan(const mca_coll_pipering_known_t *known, const mca_coll_pipering_key_t *key,
+static int make_plan(const mca_coll_pipering_setup_t *setup, const mca_coll_pipering_key_t *key,
                      mca_coll_pipering_plan_t **made)
 {
-    const mca_coll_pipering_situation_t at = situation_of(known, key);
+    const mca_coll_pipering_situation_t at = situation_of(setup, key);
 
-    *made = is_wound(known) ? mca_coll_pipering_plan_new(key, &at) : NULL;
+    *made = is_wound(setup) ? mca_coll_pipering_plan_new(key, &at) : NULL;
     return NULL == *made ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 /* Judges a class of small calls. False: no memory. */
-static bool judge_class(mca_coll_pipering_known_t *known, const mca_coll_pipering_key_t *key,
+static bool judge_class(mca_coll_pipering_setup_t *setup, const mca_coll_pipering_key_t *key,
                         int class)
 {
-    const mca_coll_pipering_situation_t at = situation_of(known, key);
+    const mca_coll_pipering_situation_t at = situation_of(setup, key);
     bool memory;
 
-    if (!is_wound(known)) {
+    if (!is_wound(setup)) {
         return false;
     }
     const bool below = mca_coll_pipering_small_is_below(key, &at, class, &memory);
     if (memory) {
-        known->judged[key->collective] |= (uint16_t) (1 << class);
-        known->small[key->collective] |= (uint16_t) (below << class);
+        setup->judged[key->collective] |= (uint16_t) (1 << class);
+        setup->small[key->collective] |= (uint16_t) (below << class);
     }
     return memory;
 }
@@ -94,7 +95,7 @@ static bool judge_class(mca_coll_pipering_known_t *known, const mca_coll_piperin
 int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
                                   const mca_coll_pipering_key_t *key, size_t total, bool *below)
 {
-    mca_coll_pipering_known_t *known = context->known;
+    mca_coll_pipering_setup_t *setup = context->setup;
     const int class = mca_coll_pipering_small_class(total);
     bool memory = true;
 
@@ -102,47 +103,47 @@ int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
     if (key->order_matters) { /* what is known of its class is of others */
         return OMPI_SUCCESS;
     }
-    OPAL_THREAD_LOCK(&known->lock);
-    if (0 == (known->judged[key->collective] >> class & 1)) {
-        memory = judge_class(known, key, class);
+    OPAL_THREAD_LOCK(&setup->lock);
+    if (0 == (setup->judged[key->collective] >> class & 1)) {
+        memory = judge_class(setup, key, class);
     }
-    *below = 0 != (known->small[key->collective] >> class & 1);
-    OPAL_THREAD_UNLOCK(&known->lock);
+    *below = 0 != (setup->small[key->collective] >> class & 1);
+    OPAL_THREAD_UNLOCK(&setup->lock);
     return memory ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /* ---- plans that are kept ---- */
 
 /* Nobody finds a plan any more. */
-static void forget(mca_coll_pipering_known_t *known, int place)
+static void forget(mca_coll_pipering_setup_t *setup, int place)
 {
-    if (NULL != known->plan[place]) {
-        mca_coll_pipering_plan_release(known->plan[place]);
-        known->plan[place] = NULL;
+    if (NULL != setup->plan[place]) {
+        mca_coll_pipering_plan_release(setup->plan[place]);
+        setup->plan[place] = NULL;
     }
 }
 
 /* The oldest plans go until there is room for so many bytes more. */
-static void make_room(mca_coll_pipering_known_t *known, size_t size)
+static void make_room(mca_coll_pipering_setup_t *setup, size_t size)
 {
     size_t held = size;
 
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        held += NULL == known->plan[i] ? 0 : known->plan[i]->size;
+        held += NULL == setup->plan[i] ? 0 : setup->plan[i]->size;
     }
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS && PLANS_BYTES < held; ++i) {
-        const int place = (known->oldest + i) % MCA_COLL_PIPERING_PLANS;
-        held -= NULL == known->plan[place] ? 0 : known->plan[place]->size;
-        forget(known, place);
+        const int place = (setup->oldest + i) % MCA_COLL_PIPERING_PLANS;
+        held -= NULL == setup->plan[place] ? 0 : setup->plan[place]->size;
+        forget(setup, place);
     }
 }
 
-static mca_coll_pipering_plan_t *find_plan(const mca_coll_pipering_known_t *known,
+static mca_coll_pipering_plan_t *find_plan(const mca_coll_pipering_setup_t *setup,
                                            const mca_coll_pipering_key_t *key,
                                            const mca_coll_pipering_plan_t *recalled)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        mca_coll_pipering_plan_t *plan = known->plan[i];
+        mca_coll_pipering_plan_t *plan = setup->plan[i];
         if (NULL != plan && is_alike(&plan->key, key)
             && (plan == recalled || same_counts(&plan->key.sizes, &key->sizes))) {
             return plan;
@@ -185,17 +186,17 @@ static void report_plan(const mca_coll_pipering_context_t *context,
 static int add_plan(const mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
                     mca_coll_pipering_plan_t **plan)
 {
-    mca_coll_pipering_known_t *known = context->known;
-    const int rc = make_plan(known, key, plan);
+    mca_coll_pipering_setup_t *setup = context->setup;
+    const int rc = make_plan(setup, key, plan);
 
     if (OMPI_SUCCESS == rc) {
         mca_common_colltools_count(&context->process->counters.plans, 1);
         (*plan)->number = (unsigned) context->process->counters.plans;
         report_plan(context, *plan);
-        make_room(known, (*plan)->size);
-        forget(known, known->oldest);
-        known->plan[known->oldest] = *plan;
-        known->oldest = (known->oldest + 1) % MCA_COLL_PIPERING_PLANS;
+        make_room(setup, (*plan)->size);
+        forget(setup, setup->oldest);
+        setup->plan[setup->oldest] = *plan;
+        setup->oldest = (setup->oldest + 1) % MCA_COLL_PIPERING_PLANS;
     }
     return rc;
 }
@@ -239,18 +240,18 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
                                const mca_coll_pipering_key_t *key,
                                mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
 {
-    mca_coll_pipering_known_t *known = context->known;
+    mca_coll_pipering_setup_t *setup = context->setup;
     int rc = OMPI_SUCCESS;
 
-    OPAL_THREAD_LOCK(&known->lock);
-    *plan = find_plan(known, key, recalled);
+    OPAL_THREAD_LOCK(&setup->lock);
+    *plan = find_plan(setup, key, recalled);
     if (NULL == *plan) {
         rc = add_plan(context, key, plan);
     }
     if (OMPI_SUCCESS == rc) {
         mca_coll_pipering_plan_retain(*plan);
     }
-    OPAL_THREAD_UNLOCK(&known->lock);
+    OPAL_THREAD_UNLOCK(&setup->lock);
     if (OMPI_SUCCESS == rc && NULL != key->sizes.counts.at) {
         OPAL_THREAD_LOCK(&context->lock);
         if (*plan != context->last) {
@@ -266,9 +267,9 @@ void mca_coll_pipering_last_drop(mca_coll_pipering_context_t *context)
     set_last(context, NULL);
 }
 
-void mca_coll_pipering_plans_drop(mca_coll_pipering_known_t *known)
+void mca_coll_pipering_plans_drop(mca_coll_pipering_setup_t *setup)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        forget(known, i);
+        forget(setup, i);
     }
 }

@@ -40,12 +40,12 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
                                mca_coll_pipering_plan_t **plan);
 
 /** Lets go of all plans that are kept; and of the one that a communicator used last. */
-void mca_coll_pipering_plans_drop(struct mca_coll_pipering_known_t *known);
+void mca_coll_pipering_plans_drop(struct mca_coll_pipering_setup_t *setup);
 void mca_coll_pipering_last_drop(mca_coll_pipering_context_t *context);
 
 /**
- * Whether a small call, of `total` bytes, is left to the module below, on a communicator that is set
- * up; judged once for calls of its class. OMPI_ERR_OUT_OF_RESOURCE.
+ * Whether a small call, of `total` bytes, is left to the module below, on a communicator that is
+ * set up; judged once for calls of its class. OMPI_ERR_OUT_OF_RESOURCE.
  */
 int mca_coll_pipering_judge_small(mca_coll_pipering_context_t *context,
                                   const mca_coll_pipering_key_t *key, size_t total, bool *below);

@@ -80,7 +80,7 @@ static mca_coll_pipering_shape_t shape_of(const mca_coll_pipering_draft_t *draft
                : mca_coll_pipering_chain_shape(node_of, p, scratch);
 }
 
-void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -146,7 +146,7 @@ static size_t busiest_bytes(const mca_coll_pipering_draft_t *draft)
     return 0 < most ? most : plan->total + plan->largest * unit;
 }
 
-void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_decide_line(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t part = plan->largest * plan->key.sizes.unit;
@@ -214,7 +214,7 @@ bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft)
            && draft->plan->largest >= (size_t) draft->at.ranks;
 }
 
-void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_decide_scatter(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t chunk = scatter_vector(draft);

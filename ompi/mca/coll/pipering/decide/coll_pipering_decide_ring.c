@@ -79,7 +79,7 @@ double mca_coll_pipering_least_ring(mca_coll_pipering_draft_t *draft, double eno
     return time;
 }
 
-void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_decide_ring(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 

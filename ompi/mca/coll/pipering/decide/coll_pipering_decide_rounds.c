@@ -118,7 +118,10 @@ static void make_grid(const mca_coll_pipering_draft_t *draft, const size_t *size
     }
 }
 
-/* Groups it in bytes anew: nodes are ordered for so many groups where their leaf switches are known. */
+/*
+ * Groups it in bytes anew: nodes are ordered for so many groups where their leaf switches are
+ * known.
+ */
 static void regroup(const mca_coll_pipering_draft_t *draft, int groups)
 {
     if (NULL != draft->at.leaf_of) {
@@ -140,7 +143,9 @@ static void cut_grid(const mca_coll_pipering_draft_t *draft, size_t bytes, size_
     }
 }
 
-/* The grid, in bytes, for the model; an allreduce goes over it twice, and combines the first time. */
+/*
+ * The grid, in bytes, for the model; an allreduce goes over it twice, and combines the first time.
+ */
 static mca_coll_pipering_grid_problem_t problem_of(const mca_coll_pipering_draft_t *draft,
                                                    bool again)
 {
@@ -194,7 +199,10 @@ static shape_t timed(const mca_coll_pipering_draft_t *draft, int groups, size_t 
 /* Other shapes are not looked at if they cannot gain more than this: the model is no more exact. */
 #define GAIN 1.05
 
-/* Nor more blocks, if the number that is likely the best takes so many times as long as the best shape. */
+/*
+ * Nor more blocks, if the number that is likely the best takes so many times as long as the best
+ * shape.
+ */
 #define FAR 1.25
 
 /*
@@ -279,7 +287,7 @@ static int larger_of(int groups, int ranks)
  * these those of the most equal numbers: then the last rounds, which carry most, are among
  * neighbours, and the first ones, which carry little, between groups.
  */
-static shape_t choose_freely(const mca_coll_pipering_draft_t *draft)
+static shape_t find_shape(const mca_coll_pipering_draft_t *draft)
 {
     const int ranks = draft->at.ranks, nodes = draft->plan->by_node.nodes;
     const double rival = rival_time(draft);
@@ -321,7 +329,7 @@ static shape_t choose_shape(const mca_coll_pipering_draft_t *draft)
         && 1 < draft->plan->by_node.nodes && MCA_COLL_PIPERING_AUTO != params->algorithm) {
         shape = (shape_t){.groups = draft->plan->by_node.nodes, .block = params->block_size};
     }
-    return 0 == shape.groups ? choose_freely(draft) : timed(draft, shape.groups, shape.block);
+    return 0 == shape.groups ? find_shape(draft) : timed(draft, shape.groups, shape.block);
 }
 
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
@@ -349,7 +357,7 @@ static void place_parts(mca_coll_pipering_draft_t *draft)
     }
 }
 
-void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 

@@ -27,7 +27,7 @@ bool mca_coll_pipering_can_scan(const mca_coll_pipering_draft_t *draft)
     return draft->plan->total <= draft->plan->key.params.rounds_max_total;
 }
 
-void mca_coll_pipering_plan_scan(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_decide_scan(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_scan_problem_t problem = {.scan = scan_of(draft),

@@ -73,30 +73,30 @@ static inline bool mca_coll_pipering_draft_combines(const mca_coll_pipering_draf
 /* ---- plans of algorithms ---- */
 
 /** A gather, or a reduce-scatter, along the ring (coll_pipering_decide_ring.c). */
-void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_decide_ring(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
 double mca_coll_pipering_least_ring(mca_coll_pipering_draft_t *draft, double enough);
 
 /** A call in log2 p rounds (coll_pipering_decide_rounds.c). */
-void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
 /** A scan in rounds (coll_pipering_decide_scan.c). */
-void mca_coll_pipering_plan_scan(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_decide_scan(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_scan(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scan(const mca_coll_pipering_draft_t *draft);
 
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
-void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
 
 /** A reduce-scatter along the line of ranks, from both ends (coll_pipering_decide_chain.c). */
-void mca_coll_pipering_plan_line(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_decide_line(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_line_both(mca_coll_pipering_draft_t *draft);
 
 /** A vector that is scattered and gathered along a ring (coll_pipering_decide_chain.c). */
-void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_decide_scatter(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
 

@@ -105,7 +105,7 @@ static void add_up(mca_coll_pipering_plan_t *plan)
     for (int i = 0; i < sizes->parts; ++i) {
         const size_t size = mca_coll_pipering_size_of(sizes, i);
         if (0 == units && 0 < size) {
-            plan->some = i;
+            plan->contributor = i;
         }
         if (parts) {
             plan->bytes[i] = size;

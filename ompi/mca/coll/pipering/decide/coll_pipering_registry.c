@@ -40,14 +40,14 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
 #define RING                                                                \
     .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
     .pipes = 1, .links = 2, .text = "pipelined ring",                       \
-    .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring, \
+    .decide = mca_coll_pipering_decide_ring, .route = mca_coll_pipering_route_ring, \
     .least = mca_coll_pipering_least_ring
 #define GATHER RING, .help = "pipelined ring, whatever the size"
 
 #define ROUNDS                                                              \
     .algorithm = MCA_COLL_PIPERING_ROUNDS, .value = "rounds",               \
     .text = "rounds",                                                       \
-    .plan = mca_coll_pipering_plan_rounds,                                  \
+    .decide = mca_coll_pipering_decide_rounds,                                  \
     .volumes = mca_coll_pipering_count_rounds,                              \
     .can = mca_coll_pipering_can_round
 #define FORWARDS ROUNDS,                                                    \
@@ -61,7 +61,7 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .algorithm = MCA_COLL_PIPERING_ROUNDS, .value = "rounds",               \
     .text = "rounds", .instead = MCA_COLL_PIPERING_PIPELINE,                \
     .help = "in log2 rounds, all bytes in each",                            \
-    .plan = mca_coll_pipering_plan_scan,                                    \
+    .decide = mca_coll_pipering_decide_scan,                                    \
     .volumes = mca_coll_pipering_count_scan,                                \
     .can = mca_coll_pipering_can_scan
 
@@ -69,14 +69,14 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
     .pipes = 1, .links = 2,                                                 \
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
-    .plan = mca_coll_pipering_plan_chain, .route = mca_coll_pipering_route_chain
+    .decide = mca_coll_pipering_decide_chain, .route = mca_coll_pipering_route_chain
 
 /* Of a reduce-scatter. */
 #define LINE                                                                \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
     .pipes = 2, .links = 1, .text = "pipeline",                             \
     .help = "along the line of ranks from both ends, in their order, whatever the size", \
-    .plan = mca_coll_pipering_plan_line, .route = mca_coll_pipering_route_line_both
+    .decide = mca_coll_pipering_decide_line, .route = mca_coll_pipering_route_line_both
 #define SCATTER RING,                                                       \
     .help = "around the ring; with an operation that does not commute: pipeline", \
     .instead = MCA_COLL_PIPERING_PIPELINE, .can = mca_coll_pipering_can_reorder
@@ -101,7 +101,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .text = "merged pipelines",
      .pipes = 2,
      .links = 2,
-     .plan = mca_coll_pipering_plan_chain,
+     .decide = mca_coll_pipering_decide_chain,
      .route = mca_coll_pipering_route_chain},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_RING,
@@ -113,7 +113,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .pipes = 2,
      .links = 2,
      .scatters = true,
-     .plan = mca_coll_pipering_plan_scatter,
+     .decide = mca_coll_pipering_decide_scatter,
      .route = mca_coll_pipering_route_around,
      .can = mca_coll_pipering_can_scatter},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,

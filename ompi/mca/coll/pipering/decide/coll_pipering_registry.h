@@ -61,13 +61,15 @@ typedef struct mca_coll_pipering_row_t {
     int links;     /**< ... and links in, or out, that a rank has in one at most */
     bool along_mesh; /**< it needs a mesh, by which these are found then */
     bool scatters; /**< its pipelines go around the ring, one after the other */
-    void (*plan)(struct mca_coll_pipering_draft_t *draft);
+    void (*decide)(struct mca_coll_pipering_draft_t *draft);
     /**
      * Modelled seconds that it takes at least, or fewer above `enough`, where its plan takes long;
      * NULL: it does not. Pipelines that the draft holds are lost.
      */
     double (*least)(struct mca_coll_pipering_draft_t *draft, double enough);
-    /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
+    /**
+     * The routes of a rank by a plan that is made; NULL: there are none, or `decide` makes them.
+     */
     void (*route)(struct mca_coll_pipering_draft_t *draft);
     /** In rounds: adds up what its schedule moves in and out of a rank. NULL: it has pipelines. */
     void (*volumes)(struct mca_coll_pipering_draft_t *draft);

@@ -19,8 +19,8 @@
  *     mesh             files differ: there is none
  *     modules below    what decides on them differs: any may be below
  *
- * Which adapters carry messages, the PML says, which ranks have alike; which modules are below, this
- * rank's own communicator, where all that decides on them is equal.
+ * Which adapters carry messages, the PML says, which ranks have alike; which modules are below,
+ * this rank's own communicator, where all that decides on them is equal.
  */
 
 #include "coll_pipering_setup.h"
@@ -114,7 +114,10 @@ static uint32_t read_machines(mca_coll_pipering_process_t *process)
     return good ? mca_coll_pipering_machine_hash(&process->given[0]) : 0;
 }
 
-/* A hash of the file that describes the mesh; 0: there is none. What is wrong with it is said later. */
+/*
+ * A hash of the file that describes the mesh; 0: there is none. What is wrong with it is said
+ * later.
+ */
 static uint32_t read_mesh(const char *mesh)
 {
     const char *why;
@@ -197,37 +200,37 @@ static const char *const below_names[] = {[MCA_COLL_PIPERING_BELOW_ANY] = "unkno
 
 /* Prints the machine as a line that can be pasted into a file, if a verbose line is wanted. */
 static void report_machine(const mca_coll_pipering_context_t *context,
-                           const mca_coll_pipering_known_t *known, const char *source)
+                           const mca_coll_pipering_setup_t *setup, const char *source)
 {
     char text[2048];
 
     if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
-        mca_coll_pipering_machine_write(&known->machine, text, sizeof(text));
+        mca_coll_pipering_machine_write(&setup->machine, text, sizeof(text));
         opal_output(context->process->output, "coll/pipering: machine of %s: %s # by %s; Open MPI "
                     MCA_COMMON_COLLTOOLS_RELEASE ", modules below: %s", context->comm->c_name, text,
-                    source, below_names[known->at.below]);
+                    source, below_names[setup->at.below]);
     }
 }
 
 static void set_machine(const mca_coll_pipering_context_t *context,
-                        mca_coll_pipering_known_t *known, const found_t *found, bool given)
+                        mca_coll_pipering_setup_t *setup, const found_t *found, bool given)
 {
     const bool rdma = 0 < found->rdma.beta && mca_coll_pipering_adapters_are_used();
     const mca_coll_pipering_transport_t transport
         = rdma                     ? MCA_COLL_PIPERING_TRANSPORT_RDMA
-          : 1 < known->at.load ? MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED
+          : 1 < setup->at.load ? MCA_COLL_PIPERING_TRANSPORT_TCP_SHARED
                                    : MCA_COLL_PIPERING_TRANSPORT_TCP;
     const uint32_t eager = !rdma && mca_coll_pipering_adapters_are_btls() ? found->eager : 0;
 
-    known->machine = given ? context->process->given[transport]
+    setup->machine = given ? context->process->given[transport]
                            : mca_coll_pipering_links_machine(rdma ? &found->rdma : &found->tcp,
                                                              transport, eager);
-    report_machine(context, known, given ? "coll_pipering_machine" : "what adapters say");
+    report_machine(context, setup, given ? "coll_pipering_machine" : "what adapters say");
 }
 
 /* ---- setting up ---- */
 
-static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_known_t *known,
+static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t *setup,
                 const facts_t **of)
 {
     const int ranks = ompi_comm_size(context->comm);
@@ -236,40 +239,40 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_known_t 
     if (OMPI_SUCCESS != rc) {
         return OMPI_ERR_OUT_OF_RESOURCE == rc ? rc : OMPI_ERROR;
     }
-    known->reason = reasons[mca_common_colltools_nodes_compare(
+    setup->reason = reasons[mca_common_colltools_nodes_compare(
         context->comm, MCA_COMMON_COLLTOOLS_PIPERING, of)];
-    if (MCA_COLL_PIPERING_TAKEN != known->reason) {
+    if (MCA_COLL_PIPERING_TAKEN != setup->reason) {
         return OMPI_SUCCESS;
     }
     const found_t found = find_all(of, ranks);
     if (found.machine) {
         complain(context, "machine-unlike");
-        known->reason = MCA_COLL_PIPERING_FALLBACK_UNEQUAL;
+        setup->reason = MCA_COLL_PIPERING_FALLBACK_UNEQUAL;
         return OMPI_SUCCESS;
     }
-    known->places = malloc((found.leaf ? 2 : 1) * (size_t) ranks * sizeof(int));
-    if (NULL == known->places) {
+    setup->places = malloc((found.leaf ? 2 : 1) * (size_t) ranks * sizeof(int));
+    if (NULL == setup->places) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    int *leaf_of = found.leaf ? known->places + ranks : NULL;
+    int *leaf_of = found.leaf ? setup->places + ranks : NULL;
     const mca_common_colltools_nodes_t nodes = mca_common_colltools_nodes_count(context->comm);
-    mca_common_colltools_nodes_fill(context->comm, known->places, leaf_of);
-    known->at = (mca_coll_pipering_situation_t){
+    mca_common_colltools_nodes_fill(context->comm, setup->places, leaf_of);
+    setup->at = (mca_coll_pipering_situation_t){
         .ranks = ranks,
         .me = ompi_comm_rank(context->comm),
         .nodes = nodes.count,
         .ppn = nodes.ppn,
         .load = nodes.load,
-        .node_of = known->places,
+        .node_of = setup->places,
         .leaf_of = leaf_of,
         .below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below,
-        .machine = &known->machine};
-    set_machine(context, known, &found, 0 < of[0]->machine);
+        .machine = &setup->machine};
+    set_machine(context, setup, &found, 0 < of[0]->machine);
     if (found.mesh) {
         complain(context, "mesh-unlike");
     } else {
-        rc = mca_coll_pipering_ways_find(context, &known->ways);
-        known->at.ways = known->ways;
+        rc = mca_coll_pipering_ways_find(context, &setup->ways);
+        setup->at.ways = setup->ways;
     }
     return rc;
 }
@@ -290,58 +293,58 @@ static bool is_alike(const mca_coll_pipering_situation_t *a, const mca_coll_pipe
 }
 
 /* What is kept already of other communicators, in place of the same; else it is kept. */
-static mca_coll_pipering_known_t *keep(mca_coll_pipering_process_t *process,
-                                       mca_coll_pipering_known_t *known)
+static mca_coll_pipering_setup_t *keep(mca_coll_pipering_process_t *process,
+                                       mca_coll_pipering_setup_t *setup)
 {
-    mca_coll_pipering_known_t *same = NULL, *other = NULL;
+    mca_coll_pipering_setup_t *same = NULL, *other = NULL;
 
-    if (MCA_COLL_PIPERING_TAKEN != known->reason || NULL != known->ways) {
-        return known;
+    if (MCA_COLL_PIPERING_TAKEN != setup->reason || NULL != setup->ways) {
+        return setup;
     }
     OPAL_THREAD_LOCK(&process->lock);
     for (int i = 0; i < MCA_COLL_PIPERING_KEPT && NULL == same; ++i) {
-        same = NULL != process->kept[i] && is_alike(&process->kept[i]->at, &known->at)
+        same = NULL != process->kept[i] && is_alike(&process->kept[i]->at, &setup->at)
                    ? process->kept[i]
                    : NULL;
     }
     if (NULL != same) {
         (void) __atomic_add_fetch(&same->users, 1, __ATOMIC_RELAXED);
-        other = known;
+        other = setup;
     } else {
         other = process->kept[process->oldest];
-        process->kept[process->oldest] = same = known;
+        process->kept[process->oldest] = same = setup;
         process->oldest = (process->oldest + 1) % MCA_COLL_PIPERING_KEPT;
-        ++known->users;
+        ++setup->users;
     }
     OPAL_THREAD_UNLOCK(&process->lock);
-    mca_coll_pipering_known_release(other);
+    mca_coll_pipering_setup_release(other);
     return same;
 }
 
-static mca_coll_pipering_known_t *known_new(void)
+static mca_coll_pipering_setup_t *known_new(void)
 {
-    mca_coll_pipering_known_t *known = calloc(1, sizeof(*known));
+    mca_coll_pipering_setup_t *setup = calloc(1, sizeof(*setup));
 
-    if (NULL != known) {
-        known->users = 1;
-        OBJ_CONSTRUCT(&known->lock, opal_mutex_t);
+    if (NULL != setup) {
+        setup->users = 1;
+        OBJ_CONSTRUCT(&setup->lock, opal_mutex_t);
     }
-    return known;
+    return setup;
 }
 
 static int make(mca_coll_pipering_context_t *context)
 {
-    mca_coll_pipering_known_t *known = known_new();
+    mca_coll_pipering_setup_t *setup = known_new();
     const facts_t **of = malloc((size_t) ompi_comm_size(context->comm) * sizeof(*of));
-    const int rc = NULL == known || NULL == of ? OMPI_ERR_OUT_OF_RESOURCE
-                                               : fill(context, known, of);
+    const int rc = NULL == setup || NULL == of ? OMPI_ERR_OUT_OF_RESOURCE
+                                               : fill(context, setup, of);
 
     free(of);
     if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_known_release(known);
+        mca_coll_pipering_setup_release(setup);
     } else {
         /* pairs with the acquire below: threads that see it see all of it */
-        __atomic_store_n(&context->known, keep(context->process, known), __ATOMIC_RELEASE);
+        __atomic_store_n(&context->setup, keep(context->process, setup), __ATOMIC_RELEASE);
     }
     return rc;
 }
@@ -350,32 +353,32 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
 {
     int rc = OMPI_SUCCESS;
 
-    if (NULL != __atomic_load_n(&context->known, __ATOMIC_ACQUIRE)) {
+    if (NULL != __atomic_load_n(&context->setup, __ATOMIC_ACQUIRE)) {
         return OMPI_SUCCESS;
     }
     OPAL_THREAD_LOCK(&context->lock);
-    if (NULL == context->known) {
+    if (NULL == context->setup) {
         rc = make(context);
     }
     OPAL_THREAD_UNLOCK(&context->lock);
     return rc;
 }
 
-void mca_coll_pipering_known_release(mca_coll_pipering_known_t *known)
+void mca_coll_pipering_setup_release(mca_coll_pipering_setup_t *setup)
 {
-    if (NULL != known && 0 == __atomic_sub_fetch(&known->users, 1, __ATOMIC_ACQ_REL)) {
-        mca_coll_pipering_plans_drop(known);
-        mca_coll_pipering_ways_free(known->ways);
-        OBJ_DESTRUCT(&known->lock);
-        free(known->places);
-        free(known);
+    if (NULL != setup && 0 == __atomic_sub_fetch(&setup->users, 1, __ATOMIC_ACQ_REL)) {
+        mca_coll_pipering_plans_drop(setup);
+        mca_coll_pipering_ways_free(setup->ways);
+        OBJ_DESTRUCT(&setup->lock);
+        free(setup->places);
+        free(setup);
     }
 }
 
 void mca_coll_pipering_setup_close(mca_coll_pipering_process_t *process)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_KEPT; ++i) {
-        mca_coll_pipering_known_release(process->kept[i]);
+        mca_coll_pipering_setup_release(process->kept[i]);
         process->kept[i] = NULL;
     }
 }

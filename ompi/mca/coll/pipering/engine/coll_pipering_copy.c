@@ -36,7 +36,7 @@
 static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes)
 {
     const bool direct = 0 == ((packer->flags | unpacker->flags) & MCA_COMMON_COLLTOOLS_ON_DEVICE);
-    char room[PIECE];
+    char piece[PIECE];
     void *place;
     size_t done = 0;
 
@@ -49,9 +49,9 @@ static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size
     } else {
         size_t in = 1, out = 1;
         for (; 0 < in && in == out && done < bytes; done += out) {
-            in = mca_common_colltools_pack(packer, room,
+            in = mca_common_colltools_pack(packer, piece,
                                            bytes - done < PIECE ? bytes - done : PIECE);
-            out = mca_common_colltools_unpack(unpacker, room, in, false);
+            out = mca_common_colltools_unpack(unpacker, piece, in, false);
         }
     }
     return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
@@ -83,12 +83,12 @@ static int copy_unlike(const mca_coll_pipering_place_t *from, const mca_coll_pip
 int mca_coll_pipering_copy(const mca_coll_pipering_place_t *from,
                            const mca_coll_pipering_place_t *to)
 {
-    size_t bytes, room;
+    size_t bytes, size;
 
     ompi_datatype_type_size(from->type, &bytes);
-    ompi_datatype_type_size(to->type, &room);
+    ompi_datatype_type_size(to->type, &size);
     bytes *= from->count;
-    if (bytes > room * to->count) {
+    if (bytes > size * to->count) {
         return MPI_ERR_TRUNCATE;
     }
     if (0 == bytes) {

@@ -244,7 +244,7 @@ typedef struct mca_coll_pipering_pipe_args_t {
     const mca_coll_pipering_route_t *route; /**< measured */
     const size_t *bytes; /**< [route->ring->size] by rank, in units */
     size_t largest;      /**< of these */
-    int some;            /**< the first rank that has any */
+    int contributor; /**< the first rank that has any */
     size_t block_size; /**< in units */
     mca_coll_pipering_unit_t unit;
     unsigned window;                        /**< blocks ahead, at least 2 */

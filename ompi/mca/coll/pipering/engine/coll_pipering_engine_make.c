@@ -319,9 +319,9 @@ int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_piperin
     pipe->caller = args->caller;
     pipe->window = window;
     pipe->on_device = (NULL != args->send
-                       && mca_coll_pipering_is_on_device(args->send, args->some))
+                       && mca_coll_pipering_is_on_device(args->send, args->contributor))
                       || (NULL != args->recv
-                          && mca_coll_pipering_is_on_device(args->recv, args->some));
+                          && mca_coll_pipering_is_on_device(args->recv, args->contributor));
     pipe->unit = args->unit;
     pipe->gate = args->gate;
     pipe->error = OMPI_SUCCESS;

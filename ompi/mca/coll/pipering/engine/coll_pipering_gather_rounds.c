@@ -19,9 +19,9 @@
  * Pieces of up to `grid->packed` bytes are adjacent in an area, and each round sends those of
  * its slots as one message. Each larger piece, or block of it, is a message of its own, from and to
  * the user's buffer where this is dense, else from and to a place in the area. Where contributions
- * adjoin in messages (`grid->adjoin`) and in the receive buffer, no piece has a place in the area, and
- * nothing but the rank's own contribution is copied. Ranks agree on messages, since these follow from
- * the sizes; the place of the data may differ from rank to rank.
+ * adjoin in messages (`grid->adjoin`) and in the receive buffer, no piece has a place in the area,
+ * and nothing but the rank's own contribution is copied. Ranks agree on messages, since these
+ * follow from the sizes; the place of the data may differ from rank to rank.
  *
  * Before the rounds a rank sends a message to each lane of its group in whose share a part of its
  * contribution falls. The messages of a round are posted when all rounds before are over.
@@ -50,7 +50,7 @@ typedef struct {
     char *own;      /* the rank's contribution */
     int delivery;         /* the piece that is being delivered, -1: none */
     size_t delivery_done; /* bytes of this piece that have been delivered */
-    mca_common_colltools_needs_t *so_far; /* [rounds + 1] messages that are listed before each round */
+    mca_common_colltools_needs_t *so_far; /* [rounds + 1] messages listed before each round */
 } rounds_t;
 
 static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
@@ -102,8 +102,8 @@ static char *place_of(const rounds_t *rounds, int i)
 /* ---- setting up ---- */
 
 /*
- * Whether contributions that adjoin in messages adjoin in the receive buffer. Each rank has an answer
- * of its own; messages are the same.
+ * Whether contributions that adjoin in messages adjoin in the receive buffer. Each rank has an
+ * answer of its own; messages are the same.
  */
 static bool is_direct(const rounds_t *rounds)
 {
@@ -219,17 +219,20 @@ static size_t copy_part(rounds_t *rounds, int i, size_t length)
     return mca_common_colltools_unpack(unpacker, from, length, rounds->on_device);
 }
 
-/* Delivers up to *room bytes of a piece, and subtracts them from *room; true: the piece is done. */
-static bool deliver_part(rounds_t *rounds, int i, size_t *room, int *rc)
+/*
+ * Delivers up to *budget bytes of a piece, and subtracts them from *budget; true: the piece is
+ * done.
+ */
+static bool deliver_part(rounds_t *rounds, int i, size_t *budget, int *rc)
 {
     const size_t left = piece_at(rounds, i)->bytes - rounds->delivery_done;
 
     if (!wants_delivery(rounds, i)) {
         return true;
     }
-    const size_t done = copy_part(rounds, i, left < *room ? left : *room);
+    const size_t done = copy_part(rounds, i, left < *budget ? left : *budget);
     *rc = 0 == done ? OMPI_ERROR : *rc;
-    *room -= done;
+    *budget -= done;
     rounds->super.traffic.bytes_copied += done;
     rounds->delivery_done = done < left ? rounds->delivery_done + done : 0;
     if (done == left && !rounds->args.recv->dense) {
@@ -242,17 +245,17 @@ static bool deliver_part(rounds_t *rounds, int i, size_t *room, int *rc)
 static int deliver(void *context, int first, int last)
 {
     rounds_t *rounds = context;
-    size_t room = MCA_COLL_PIPERING_PIECE;
+    size_t budget = MCA_COLL_PIPERING_PIECE;
     int rc = OMPI_SUCCESS;
 
     if (0 > rounds->delivery) {
         rounds->delivery = first;
     }
     while (OMPI_SUCCESS == rc && rounds->delivery < last) {
-        if (0 == room) {
+        if (0 == budget) {
             return OMPI_ERR_WOULD_BLOCK;
         }
-        rounds->delivery += deliver_part(rounds, rounds->delivery, &room, &rc) ? 1 : 0;
+        rounds->delivery += deliver_part(rounds, rounds->delivery, &budget, &rc) ? 1 : 0;
     }
     rounds->delivery = -1;
     return rc;
@@ -272,9 +275,9 @@ typedef struct {
 } run_t;
 
 /*
- * Lists a message of pieces in a row. A contribution of the rank alone goes from where it is, so that
- * no message that is longer than expected comes in behind it; along with others it goes from the user's
- * buffer after the first step, which brings it there.
+ * Lists a message of pieces in a row. A contribution of the rank alone goes from where it is, so
+ * that no message that is longer than expected comes in behind it; along with others it goes from
+ * the user's buffer after the first step, which brings it there.
  */
 static void list_run(const rounds_t *rounds, mca_common_colltools_messages_t *list, run_t *run,
                      int peer, mca_common_colltools_needs_t needs)
@@ -427,9 +430,9 @@ int mca_coll_pipering_gather_rounds_new(const mca_coll_pipering_rounds_args_t *a
     rounds->args = *args;
     rounds->so_far = behind;
     rounds->me = ompi_comm_rank(args->caller->comm);
-    rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->some)
+    rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->contributor)
                         || (!args->in_place
-                            && mca_coll_pipering_is_on_device(args->send, args->some));
+                            && mca_coll_pipering_is_on_device(args->send, args->contributor));
     rounds->direct = is_direct(rounds);
     rounds->delivery = -1;
     int rc = take_area(rounds);

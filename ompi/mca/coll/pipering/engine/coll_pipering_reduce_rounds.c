@@ -21,9 +21,10 @@
  *
  * Limits: the operation commutes; memory for all values twice.
  *
- * Slots lie one after the other, so what a round sends, or combines, is few runs of elements: one for
- * all shares that go whole, unless one in blocks lies between them, and one for each block, cut into
- * segments. What comes in has a place of its own: the next segment comes while one is combined.
+ * Slots lie one after the other, so what a round sends, or combines, is few runs of elements: one
+ * for all shares that go whole, unless one in blocks lies between them, and one for each block, cut
+ * into segments. What comes in has a place of its own: the next segment comes while one is
+ * combined.
  */
 
 #include "coll_pipering_scheduled.h"
@@ -72,7 +73,7 @@ typedef struct {
     size_t step_done;  /* elements, or pieces, of the step that is under way */
     mca_coll_pipering_parts_t coming; /* the walk over what is combined ... */
     run_t run;                        /* ... and the run at which it is */
-    mca_common_colltools_needs_t *so_far; /* [rounds + 1] what is listed before round k is, backwards */
+    mca_common_colltools_needs_t *so_far; /* [rounds + 1] listed before round k, backwards */
 } reduction_t;
 
 static char *at(const reduction_t *reduction, char *first, size_t element)
@@ -107,9 +108,9 @@ static size_t count_in(const reduction_t *reduction, int k)
 
 /*
  * Room for all slots, and for what comes in to be combined. Slots are elements of the vector in
- * another order, and none comes in twice in a round, so in a span elements are no farther apart than
- * in the user's vector, where they do not meet. Slots lie last: what a message that is longer than
- * expected overruns, where pml/ob1 is not patched, is then values of a call that fails.
+ * another order, and none comes in twice in a round, so in a span elements are no farther apart
+ * than in the user's vector, where they do not meet. Slots lie last: what a message that is longer
+ * than expected overruns, where pml/ob1 is not patched, is then values of a call that fails.
  */
 static int take_memory(reduction_t *reduction)
 {
@@ -257,8 +258,8 @@ static int first_until(const reduction_t *reduction, int k)
 }
 
 /*
- * A round backwards: what goes out is complete, what comes in is combined. Messages come after those
- * of rounds before, as they should have the link alone, but for a few rounds of blocks.
+ * A round backwards: what goes out is complete, what comes in is combined. Messages come after
+ * those of rounds before, as they should have the link alone, but for a few rounds of blocks.
  */
 static void list_back(reduction_t *reduction, int k)
 {

@@ -13,8 +13,8 @@
  *
  *     own value --copy--> result ---> sends of round 0, 1, 2 ...
  *                           ^
- *     receives --combine----'           MPI_Exscan: the first one becomes the result; in round 1 the
- *                                       result goes with the own value behind it
+ *     receives --combine----'           MPI_Exscan: the first one becomes the result; in round 1
+ *                                       the result goes with the own value behind it
  *
  * What comes is combined in front of the result, so operations need not commute. The result is sent
  * from where the user wants it, and is combined when it has gone.
@@ -129,8 +129,8 @@ static char *vector_of(const scanning_t *scanning, int k)
 }
 
 /*
- * A round: what goes is combined before, what comes when that has gone. The vector that comes has the
- * place of the one of two rounds before.
+ * A round: what goes is combined before, what comes when that has gone. The vector that comes has
+ * the place of the one of two rounds before.
  */
 static void list_round(scanning_t *scanning, int k)
 {

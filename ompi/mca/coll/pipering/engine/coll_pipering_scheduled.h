@@ -53,9 +53,9 @@ bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled);
 /* ---- rounds ---- */
 
 /**
- * Rounds of blocks that are under way, so that a rank that is late does not delay others at once. Sends
- * of blocks are synchronous: one that is over when it is buffered would let a rank run ahead, and its
- * blocks for several others share the link, each of them late.
+ * Rounds of blocks that are under way, so that a rank that is late does not delay others at once.
+ * Sends of blocks are synchronous: one that is over when it is buffered would let a rank run ahead,
+ * and its blocks for several others share the link, each of them late.
  */
 #define MCA_COLL_PIPERING_ROUNDS_AHEAD 3
 
@@ -70,7 +70,7 @@ typedef struct mca_coll_pipering_rounds_args_t {
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
     uint64_t in, out;     /**< messages of this rank */
     const size_t *bytes;  /**< [p] of a gather */
-    int some;             /**< the first rank that contributes any */
+    int contributor; /**< the first rank that contributes any */
     const size_t *starts; /**< [p] elements of the vector before the part of each rank */
     ompi_op_t *op;        /**< NULL: a gather */
     mca_coll_pipering_unit_t unit; /**< of a reduction or a scan */
@@ -80,9 +80,9 @@ typedef struct mca_coll_pipering_rounds_args_t {
 } mca_coll_pipering_rounds_args_t;
 
 /**
- * Makes a gather in rounds and takes all memory it will ever want; own values are copied, nothing is
- * sent or received yet. OMPI_ERR_OUT_OF_RESOURCE, or the error of a copy; *made is to be freed also
- * then, if it is not NULL.
+ * Makes a gather in rounds and takes all memory it will ever want; own values are copied, nothing
+ * is sent or received yet. OMPI_ERR_OUT_OF_RESOURCE, or the error of a copy; *made is to be freed
+ * also then, if it is not NULL.
  */
 int mca_coll_pipering_gather_rounds_new(const mca_coll_pipering_rounds_args_t *args,
                                         mca_coll_pipering_scheduled_t **made);

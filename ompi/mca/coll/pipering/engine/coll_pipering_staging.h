@@ -44,9 +44,9 @@ typedef struct mca_coll_pipering_staging_t {
 
 /**
  * Puts memory of the host in the place of buffers on a device: `send`, and `recv`, NULL where
- * it means nothing on this rank, of so many elements. Both may have one buffer; `apart`: then results
- * must not be there before the end. Where it fails
- * (OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERROR) nothing has changed.
+ * it means nothing on this rank, of so many elements. Both may have one buffer; `apart`: then
+ * results must not be there before the end. Where it fails (OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERROR)
+ * nothing has changed.
  */
 int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
                                     size_t sent, size_t received, bool apart,

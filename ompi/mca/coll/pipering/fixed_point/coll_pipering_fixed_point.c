@@ -430,7 +430,7 @@ static int agree(mca_coll_pipering_context_t *context)
     const int rc = mca_coll_pipering_set_up(context);
 
     return OMPI_SUCCESS != rc                                   ? rc
-           : MCA_COLL_PIPERING_TAKEN == context->known->reason ? OMPI_SUCCESS
+           : MCA_COLL_PIPERING_TAKEN == context->setup->reason ? OMPI_SUCCESS
                                                                 : OMPI_ERR_NOT_SUPPORTED;
 }
 

@@ -50,10 +50,10 @@ static OBJ_CLASS_INSTANCE(request_t, mca_common_colltools_task_t, construct, des
 /* Whether lines of the mesh can serve a communicator that is set up. */
 static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *context)
 {
-    const mca_coll_pipering_ways_t *ways = context->known->ways;
+    const mca_coll_pipering_ways_t *ways = context->setup->ways;
 
-    if (MCA_COLL_PIPERING_TAKEN != context->known->reason) {
-        return context->known->reason;
+    if (MCA_COLL_PIPERING_TAKEN != context->setup->reason) {
+        return context->setup->reason;
     }
     return NULL != ways && mca_coll_pipering_lines_fit(&ways->mesh)
                ? MCA_COLL_PIPERING_TAKEN
@@ -142,7 +142,7 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
                                                       .name = names[form],
                                                       .comm = comm};
     const mca_coll_pipering_rounds_args_t args = {.caller = &request->caller, .tag = tag};
-    const mca_coll_pipering_lines_t lines = {.mesh = &module->context.known->ways->mesh,
+    const mca_coll_pipering_lines_t lines = {.mesh = &module->context.setup->ways->mesh,
                                              .group = MCA_COLL_PIPERING_LINES_WHOLE,
                                              .me = ompi_comm_rank(comm)};
     mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];

@@ -92,7 +92,7 @@ static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
     mca_coll_pipering_route_shift_tags(route, shares_links(draft) ? part : 0);
 }
 
-static void plan_mesh_trees(mca_coll_pipering_draft_t *draft)
+static void decide_mesh_trees(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_mesh_t *mesh = &draft->at.ways->mesh;
@@ -155,7 +155,7 @@ static void route_streams(mca_coll_pipering_draft_t *draft)
 }
 
 /* Both arcs of each link are taken by two paths to the root, or by one there and back. */
-static void plan_mesh_path(mca_coll_pipering_draft_t *draft)
+static void decide_mesh_path(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_mesh_t *mesh = &draft->at.ways->mesh;
@@ -257,7 +257,7 @@ static void pose_problem(mca_coll_pipering_draft_t *draft)
     }
 }
 
-static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
+static void decide_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -273,7 +273,7 @@ static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     plan->pipes = count_rings(draft->at.ways);
 }
 
-static void plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
+static void decide_scatter_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const int rings = count_rings(draft->at.ways);
@@ -316,7 +316,7 @@ static mca_coll_pipering_lines_t lines_of(const mca_coll_pipering_draft_t *draft
 }
 
 /* By rank 0, so that ranks in groups of other sizes plan alike. */
-static void plan_mesh_lines(mca_coll_pipering_draft_t *draft)
+static void decide_mesh_lines(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
@@ -376,14 +376,14 @@ void mca_coll_pipering_mesh_room(const mca_coll_pipering_ways_t *ways, int *pipe
     CYCLES,                                                                 \
     .help = "parts along each Hamiltonian cycle of a mesh, both ways; without one: ring", \
     .instead = MCA_COLL_PIPERING_RING,                                      \
-    .plan = plan_gather_cycles, .route = route_gather_cycles, .can = has_cycles
+    .decide = decide_gather_cycles, .route = route_gather_cycles, .can = has_cycles
 
 /* Of a broadcast and a reduction. */
 #define TREES                                                               \
     .algorithm = MCA_COLL_PIPERING_MESH_TREES, .value = "mesh_trees",       \
     .text = "trees of a mesh", .instead = MCA_COLL_PIPERING_PIPELINE,       \
     .along_mesh = true,                                                     \
-    .plan = plan_mesh_trees, .route = route_streams
+    .decide = decide_mesh_trees, .route = route_streams
 
 /*
  * Of a reduction, and of one to all. The neighbours away from the root are the next vertex, that
@@ -392,7 +392,7 @@ void mca_coll_pipering_mesh_room(const mca_coll_pipering_ways_t *ways, int *pipe
 #define PATH                                                                \
     .algorithm = MCA_COLL_PIPERING_MESH_PATH, .value = "mesh_path",         \
     .along_mesh = true,                                                     \
-    .plan = plan_mesh_path, .route = route_streams, .can = mca_coll_pipering_can_reorder
+    .decide = decide_mesh_path, .route = route_streams, .can = mca_coll_pipering_can_reorder
 
 const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH_ROWS] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER_CYCLES},
@@ -422,7 +422,7 @@ const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH
              "mesh, both ways; likewise",
      .instead = MCA_COLL_PIPERING_MERGED,
      .scatters = true,
-     .plan = plan_scatter_cycles,
+     .decide = decide_scatter_cycles,
      .route = route_scatter_cycles,
      .can = can_scatter_along_cycles},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
@@ -433,7 +433,7 @@ const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH
      .instead = MCA_COLL_PIPERING_MERGED,
      .forced = true,
      .along_mesh = true,
-     .plan = plan_mesh_lines,
+     .decide = decide_mesh_lines,
      .volumes = count_lines,
      .can = can_go_along_lines},
 };

@@ -73,7 +73,7 @@ typedef struct {
     char *owner; /* [n][2 dims] the factor that has the link to it, FREE or ABSENT */
     int count;   /* factors */
     int *cycle;  /* [count][n] by a trace: the first vertex of each one's cycle */
-    int *place;  /* [count][n] where it is in this; of a first vertex -1: there was a switch since */
+    int *place;  /* [count][n] where it is in this; of a first vertex -1: switched since */
 } links_t;
 
 static int beside(const links_t *links, int v, int side)
@@ -394,7 +394,9 @@ static bool is_alone(const mca_coll_pipering_extents_t *extents, int dim)
     return 1 == gcd(extents->extent[dim], others);
 }
 
-/* Closed dimensions first; of these such as cannot be wound, while lines are few, then long ones. */
+/*
+ * Closed dimensions first; of these such as cannot be wound, while lines are few, then long ones.
+ */
 static bool comes_before(const mca_coll_pipering_extents_t *extents, int a, int b)
 {
     const bool alone = is_alone(extents, a);

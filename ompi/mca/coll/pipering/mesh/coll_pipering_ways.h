@@ -31,8 +31,8 @@ struct mca_coll_pipering_ways_t {
 };
 
 /**
- * Ways of the ranks that stand at vertices `at` [p] of a machine; their mesh has no vertices if they
- * are no box. NULL: no memory.
+ * Ways of the ranks that stand at vertices `at` [p] of a machine; their mesh has no vertices if
+ * they are no box. NULL: no memory.
  */
 mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
                                                      const mca_coll_pipering_extents_t *machine,

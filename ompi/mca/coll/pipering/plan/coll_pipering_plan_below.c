@@ -71,7 +71,7 @@ typedef struct {
     const link_t *links[2]; /* between nodes, inside */
     double *now, *before;   /* [ranks] seconds, and those before a round */
     const double *from;     /* where ranks start: one of these */
-    double *out, *in;       /* [3 ranks] when ports are free: those of nodes, of ranks, of switches */
+    double *out, *in;       /* [3 ranks] when ports of nodes, of ranks, of switches are free */
     double *sums;           /* [ranks + 1] of contributions, or of parts of the vector */
     tally_t tally;
 } run_t;
@@ -155,8 +155,8 @@ static void count(run_t *run, const link_t *link, double messages, double bytes,
 }
 
 /*
- * Seconds by which the switches of two ranks delay a message that would be sent then: their links to
- * others carry several messages at a time, and a message is behind those that fill them.
+ * Seconds by which the switches of two ranks delay a message that would be sent then: their links
+ * to others carry several messages at a time, and a message is behind those that fill them.
  */
 static double detour(run_t *run, int from, int to, double begun, double sent, double bytes)
 {
@@ -486,8 +486,8 @@ static void play_doubling(run_t *run, int how)
  * p (p - 1) messages are not played. One, in round r on link i, waits for those of round r - 1 on
  * the links i - 1, i and i + 1: with its own block, the one behind it and the next. So no chain of
  * waits is longer than the way of the largest block, which is exact if links are alike. If not, it
- * is a lower bound, as is what the port of the busiest node sends, after the rounds inside nodes of a
- * rank that sends to others, every second one of pairs; the longer one counts.
+ * is a lower bound, as is what the port of the busiest node sends, after the rounds inside nodes of
+ * a rank that sends to others, every second one of pairs; the longer one counts.
  */
 static void play_ring(run_t *run, int how)
 {

@@ -10,8 +10,8 @@
 
 /**
  * @file
- * The circulant schedule: n blocks from one root to p members in n - 1 + q rounds, q = ceil(log2 p),
- * the fewest that there can be, each of one block in and one out.
+ * The circulant schedule: n blocks from one root to p members in n - 1 + q rounds, q = ceil(log2
+ * p), the fewest that there can be, each of one block in and one out.
  *
  *     p = 5, skips 1 2 3, root 0, n = 4; from > to (block)
  *     to r + 1    0>1 (0)
@@ -32,8 +32,8 @@
  * member sends only what it received in a round before, or its base block of the phase before.
  * test/unit/circulant.c verifies this for all p up to 4,096.
  *
- * Where each of the members is a root, of n_r blocks, the rounds of all roots end together: one with
- * fewer blocks begins later. A share of one block then goes as in dissemination.
+ * Where each of the members is a root, of n_r blocks, the rounds of all roots end together: one
+ * with fewer blocks begins later. A share of one block then goes as in dissemination.
  *
  * Cost: a rank keeps two entries a round of a phase for each root, found in O(log^3 p).
  *
@@ -190,7 +190,7 @@ int mca_coll_pipering_circulant_comes(int count, const signed char *receives, in
     const int rounds = mca_coll_pipering_circulant_rounds(count);
     int k = 0, phases = 0;
 
-    for (; k < rounds; ++k) { /* the last block comes in place of the base block of the last phase */
+    for (; k < rounds; ++k) { /* the last block comes in place of the last phase's base block */
         const int before = blocks - 1 + receives[k] - block;
         phases = before / rounds;
         if (blocks - 1 == block ? 0 <= receives[k] : 0 <= before && 0 == before % rounds) {

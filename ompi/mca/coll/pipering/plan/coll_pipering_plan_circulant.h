@@ -26,8 +26,8 @@ int mca_coll_pipering_circulant_rounds(int count);
 int mca_coll_pipering_circulant_skip(int count, int k);
 
 /**
- * The schedule of the member so many places behind the root: for each round of a phase, the block that
- * it receives, relative to the last block of the last phase. O(log^2 count).
+ * The schedule of the member so many places behind the root: for each round of a phase, the block
+ * that it receives, relative to the last block of the last phase. O(log^2 count).
  */
 void mca_coll_pipering_circulant_receives(int count, int place, signed char *receives);
 
@@ -41,9 +41,10 @@ void mca_coll_pipering_circulant_sends(int count, int place, signed char *sends)
 int mca_coll_pipering_circulant_block(int count, int entry, int blocks, int left);
 
 /**
- * The round in which a member receives a block, of so many, by its receives; as rounds that are left
- * after it.
+ * The round in which a member receives a block, of so many, by its receives; as rounds that are
+ * left after it.
  */
-int mca_coll_pipering_circulant_comes(int count, const signed char *receives, int blocks, int block);
+int mca_coll_pipering_circulant_comes(int count, const signed char *receives, int blocks,
+                                      int block);
 
 #endif

@@ -73,8 +73,8 @@ static inline double mca_coll_pipering_larger(double a, double b)
 }
 
 /**
- * Seconds from the start of so many messages, of so many bytes together, to their arrival; the bytes
- * are those of the rank or node that sends most. `asked`: they need a rendezvous.
+ * Seconds from the start of so many messages, of so many bytes together, to their arrival; the
+ * bytes are those of the rank or node that sends most. `asked`: they need a rendezvous.
  */
 double mca_coll_pipering_burst_time(const mca_coll_pipering_link_cost_t *link, double messages,
                                     double bytes, bool asked);
@@ -83,7 +83,9 @@ double mca_coll_pipering_burst_time(const mca_coll_pipering_link_cost_t *link, d
 double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,
                                    const mca_coll_pipering_work_t *work);
 
-/** The same where so many blocks, with `bytes` bytes in all, pass links between nodes and inside. */
+/**
+ * The same where so many blocks, with `bytes` bytes in all, pass links between nodes and inside.
+ */
 double mca_coll_pipering_links_work(const mca_coll_pipering_cost_t *cost, double across,
                                     double inside, double blocks, double bytes, double combining);
 

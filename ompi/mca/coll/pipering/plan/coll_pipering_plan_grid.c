@@ -33,9 +33,10 @@
  *     before round 2    . . . . 3 4 5 6
  *     round 2           7 0 1 2 3 4 5 6      sends 3 .. 6
  *
- * A share may be cut into blocks, which go between groups one in each round by the circulant schedule
- * (coll_pipering_plan_circulant.c) along with the whole shares of others. So a large contribution
- * enters each node once, and is passed on as it comes in, where the rounds above move it whole.
+ * A share may be cut into blocks, which go between groups one in each round by the circulant
+ * schedule (coll_pipering_plan_circulant.c) along with the whole shares of others. So a large
+ * contribution enters each node once, and is passed on as it comes in, where the rounds above move
+ * it whole.
  *
  * Played backwards, each message against its direction, combined where it arrives with what is
  * there, these rounds are a reduce-scatter: each rank begins with values of all slots, and the last
@@ -44,15 +45,15 @@
  * rounds, so operations must commute.
  *
  * Where ranks are numbered as they stand in the ring and a group has one lane, the slots are the
- * contributions in the order of ranks. Then a round is one run of them, or two where it goes on with
- * the first rank, each of them one message, which most callers' receive buffers hold as it is.
+ * contributions in the order of ranks. Then a round is one run of them, or two where it goes on
+ * with the first rank, each of them one message, which most callers' receive buffers hold as it is.
  *
  * Cost of m bytes in all, contributions of up to M: ceil(log2 g) + ceil(log2 (p / g)) rounds in
  * which a rank receives the m bytes of all shares but its own, and before them one step of at most
  * M bytes, which pays where M is above m / p. A round is one packed message and one for each large
  * piece. Of shares of up to n blocks, ceil(log2 g) + n - 1 rounds between groups, in which M bytes
- * cost little more than once, not once to even them out and once more; it pays where few have almost
- * all. Limits: the shares of a large group beside a group of few ranks are few.
+ * cost little more than once, not once to even them out and once more; it pays where few have
+ * almost all. Limits: the shares of a large group beside a group of few ranks are few.
  *
  * Balaji et al. 4.2.1 for the rounds; see common_colltools_exchange.c.
  */
@@ -486,7 +487,10 @@ static bool take_whole(mca_coll_pipering_parts_t *parts)
     return false;
 }
 
-/* The block of a share in so many that goes by a schedule, so many rounds before the last; -1: none. */
+/*
+ * The block of a share in so many that goes by a schedule, so many rounds before the last; -1:
+ * none.
+ */
 static int block_at(const grid_t *grid, const signed char *turn, int blocks, int left)
 {
     const int phase = mca_coll_pipering_circulant_rounds(grid->groups);
@@ -496,8 +500,8 @@ static int block_at(const grid_t *grid, const signed char *turn, int blocks, int
 }
 
 /*
- * The first round of the next phase in which a block goes that came in this one, or the last of these
- * rounds; as rounds that are left after it.
+ * The first round of the next phase in which a block goes that came in this one, or the last of
+ * these rounds; as rounds that are left after it.
  */
 static int first_left(const mca_coll_pipering_parts_t *parts, const signed char *sends, int blocks,
                       int block)
@@ -530,8 +534,9 @@ static bool take_block(mca_coll_pipering_parts_t *parts, int group)
         return false;
     }
     const size_t share = share_of(grid, group, own.member);
-    parts->begins = take(parts, (mca_coll_pipering_span_t){slot_of(grid, own, own.member, group), 1},
-                         part_at(share, blocks, block), part_at(share, blocks, block + 1));
+    const mca_coll_pipering_span_t slot = {slot_of(grid, own, own.member, group), 1};
+    parts->begins = take(parts, slot, part_at(share, blocks, block),
+                         part_at(share, blocks, block + 1));
     if (!parts->sends) {
         parts->until = rounds_along(grid) - 1 - first_left(parts, sends, blocks, block);
     } else if (group != own.group) {

@@ -30,7 +30,7 @@ typedef struct mca_coll_pipering_grid_t {
     int groups;           /**< p, each rank alone, or up to the number of nodes, which stay whole */
     int lanes;            /**< ranks of the smallest group */
     int members;          /**< ranks of the largest group */
-    size_t packed;        /**< bytes above which a piece is a message of its own; SIZE_MAX: none is */
+    size_t packed;        /**< bytes above which a piece is a message alone; SIZE_MAX: none is */
     bool in_order;        /**< ranks are numbered as they stand in the ring */
     bool adjoin;          /**< slots hold whole contributions in the order of ranks, and no piece is
                                a message of its own */
@@ -64,8 +64,8 @@ typedef struct mca_coll_pipering_slots_t {
     int *first;                       /**< [p + 1] the first piece of a slot */
     mca_coll_pipering_piece_t *piece; /**< [2 p] */
     size_t packed, large;             /**< bytes of all pieces of each kind */
-    mca_coll_pipering_span_t own;     /**< of the share that the rank takes into the rounds, if any */
-    mca_coll_pipering_span_t cut;     /**< groups from the first to the last share of several blocks */
+    mca_coll_pipering_span_t own;     /**< of the share that the rank takes into rounds, if any */
+    mca_coll_pipering_span_t cut;     /**< groups from the first to the last share in blocks */
     signed char *turn; /**< [2 p rounds] of each of these, what a phase receives, and sends */
 } mca_coll_pipering_slots_t;
 
@@ -80,7 +80,7 @@ typedef struct mca_coll_pipering_parts_t {
     size_t from, bytes;                     /**< of the piece */
     bool begins; /**< the part is the first one of a block, or does not adjoin the one before */
     int since; /**< of a part that goes: rounds after which the rank has it */
-    int until; /**< of one that comes: the rank passes it on in this round first, or in none before */
+    int until; /**< of one that comes: it is passed on in this round first, or in none before */
     bool ahead;                             /**< it is the first one of the next run */
     /* ---- of the walk ---- */
     const mca_coll_pipering_grid_t *grid;
@@ -99,7 +99,8 @@ typedef struct mca_coll_pipering_parts_t {
 /**
  * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p + 1].
  * `groups`: p, or at most the number of nodes. Pieces of up to `packed` bytes share a message; all
- * of them do where they adjoin, unless `packed` is SIZE_MAX, and one message or two are a round. O(p).
+ * of them do where they adjoin, unless `packed` is SIZE_MAX, and one message or two are a round.
+ * O(p).
  */
 void mca_coll_pipering_grid_make(mca_coll_pipering_grid_t *grid,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
@@ -146,8 +147,9 @@ mca_coll_pipering_parts_t mca_coll_pipering_grid_parts(const mca_coll_pipering_g
 bool mca_coll_pipering_parts_next(mca_coll_pipering_parts_t *parts);
 
 /**
- * The next message of pieces of one kind: those of whole shares that adjoin, or of one block, up to a
- * segment; false: there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the same.
+ * The next message of pieces of one kind: those of whole shares that adjoin, or of one block, up to
+ * a segment; false: there is none. Instead of mca_coll_pipering_parts_next. Both ranks find the
+ * same.
  */
 bool mca_coll_pipering_parts_run(mca_coll_pipering_parts_t *parts, mca_coll_pipering_run_t *run);
 

@@ -12,13 +12,13 @@
  * Modelled time of the exchanges of coll_pipering_plan_grid.c: the step that evens out shares, then
  * round by round what the busiest node, or rank, sends.
  *
- * A share is taken for one message where it is large, and nothing is copied where shares adjoin. All
- * groups are taken to be like the largest in the rounds inside them, which carry equal shares of all
- * data. A group sends a block of each share that is cut in every round of the last phase, and before
- * in as many as it has more blocks; each of them is answered. Where leaf switches are known, a round
- * takes as long as what leaves the busiest switch by its links; and a message is as late as the far ones
- * that it waits for, one after the other, of all rounds of a phase. What a reduction combines is combined
- * while the next segment, or block, comes.
+ * A share is taken for one message where it is large, and nothing is copied where shares adjoin.
+ * All groups are taken to be like the largest in the rounds inside them, which carry equal shares
+ * of all data. A group sends a block of each share that is cut in every round of the last phase,
+ * and before in as many as it has more blocks; each of them is answered. Where leaf switches are
+ * known, a round takes as long as what leaves the busiest switch by its links; and a message is as
+ * late as the far ones that it waits for, one after the other, of all rounds of a phase. What a
+ * reduction combines is combined while the next segment, or block, comes.
  */
 
 #include "coll_pipering_plan_circulant.h"
@@ -39,8 +39,8 @@ typedef struct {
 } burst_t;
 
 /*
- * Where leaf switches are known: by how many far messages, one after the other, each position of the
- * ring is late, before a round and after it.
+ * Where leaf switches are known: by how many far messages, one after the other, each position of
+ * the ring is late, before a round and after it.
  */
 typedef struct {
     double *before, *after; /* [p] */
@@ -52,7 +52,7 @@ typedef struct {
     const mca_coll_pipering_cost_t *cost;
     burst_t net, local;
     late_t *late;
-    double *leaf;  /* [p] bytes that leave each leaf switch, by its rank in leaf_of; NULL: not known */
+    double *leaf;  /* [p] bytes that leave leaf switches, by rank in leaf_of; NULL: not known */
     double leaves; /* the most of these */
     double combine;                 /* seconds a byte that comes in, 0: it is not combined */
     double combining;               /* seconds of the busiest rank for that ... */
@@ -346,14 +346,14 @@ static double time_whole(const grid_t *grid, const sums_t *sums, const load_t *n
 
 /*
  * Where messages both ways disturb each other, as those of the kernel's TCP do, a rank's blocks for
- * several others leave it mixed, each of them late: by 7 to 15% on 8 nodes with 20 and 100 Mbit/s, by
- * 20% on 32 nodes with 20 Mbit/s.
+ * several others leave it mixed, each of them late: by 7 to 15% on 8 nodes with 20 and 100 Mbit/s,
+ * by 20% on 32 nodes with 20 Mbit/s.
  */
 #define MIXED 1.2
 
 /*
- * Seconds of so many rounds in which all groups, whole nodes, send as much, to those that are so far
- * behind them along the ring.
+ * Seconds of so many rounds in which all groups, whole nodes, send as much, to those that are so
+ * far behind them along the ring.
  */
 static double time_alike(const grid_t *grid, double rounds, int skip, const sent_t *sent,
                          const load_t *none)
@@ -373,8 +373,8 @@ static double time_alike(const grid_t *grid, double rounds, int skip, const sent
 }
 
 /*
- * In the last phase a group also sends on shares that go whole; none of these is above a block, so the
- * busiest group sends as many as others, one of them the largest.
+ * In the last phase a group also sends on shares that go whole; none of these is above a block, so
+ * the busiest group sends as many as others, one of them the largest.
  */
 static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *none)
 {
@@ -401,8 +401,8 @@ static double time_blocks(const grid_t *grid, const sums_t *sums, const load_t *
 /* ---- rounds inside groups ---- */
 
 /*
- * Where groups are several nodes, the ranks of a node whose partner is on another one: `distance` of
- * them at most, all or none where partners are found by recursive doubling.
+ * Where groups are several nodes, the ranks of a node whose partner is on another one: `distance`
+ * of them at most, all or none where partners are found by recursive doubling.
  */
 static double count_across(const grid_t *grid, int distance)
 {
@@ -499,11 +499,11 @@ static bool is_packed(const grid_t *grid, double largest)
 }
 
 /*
- * Seconds of a round in which some rank sends so many bytes at least, none more than `most`, and its
- * node, or a rank, as many as `busiest`.
+ * Seconds of a round in which some rank sends so many bytes at least, none more than `most`, and
+ * its node, or a rank, as many as `busiest`.
  */
-static double least_round(const mca_coll_pipering_grid_problem_t *problem, bool across, double bytes,
-                          double most, double busiest)
+static double least_round(const mca_coll_pipering_grid_problem_t *problem, bool across,
+                          double bytes, double most, double busiest)
 {
     const grid_t *grid = problem->grid;
     const mca_coll_pipering_link_cost_t *link = across ? &problem->cost.net : &problem->cost.local;
@@ -534,8 +534,8 @@ static double least_in_blocks(const mca_coll_pipering_grid_problem_t *problem, d
 }
 
 /*
- * The largest share goes in each round between groups, and a rank sends as much as others on average.
- * Rounds between ranks of a node are left out.
+ * The largest share goes in each round between groups, and a rank sends as much as others on
+ * average. Rounds between ranks of a node are left out.
  */
 static double least_along(const mca_coll_pipering_grid_problem_t *problem, double total,
                           double largest)
@@ -599,8 +599,8 @@ static double least_inside(const mca_coll_pipering_grid_problem_t *problem, doub
 }
 
 /*
- * Seconds of the processors: each rank gets what the others have, and one message at least, or, where
- * each group has something, one in each round.
+ * Seconds of the processors: each rank gets what the others have, and one message at least, or,
+ * where each group has something, one in each round.
  */
 static double least_work(const mca_coll_pipering_grid_problem_t *problem, bool all)
 {
@@ -608,9 +608,8 @@ static double least_work(const mca_coll_pipering_grid_problem_t *problem, bool a
     const mca_coll_pipering_cost_t *cost = &problem->cost;
     const bool alone = grid->ring->size == grid->ring->nodes;
     const double p = grid->ring->size, bytes = (p - 1) * (double) grid->before[grid->ring->size];
-    const double messages
-        = all ? (double) grid->groups * grid->lanes * mca_coll_pipering_circulant_rounds(grid->groups)
-              : p - 1;
+    const int rounds = mca_coll_pipering_circulant_rounds(grid->groups);
+    const double messages = all ? (double) grid->groups * grid->lanes * rounds : p - 1;
 
     return alone ? messages * cost->net.alpha + bytes * cost->net.copy
                  : messages * fmin(cost->net.alpha, cost->local.alpha)

@@ -29,9 +29,9 @@
  * In a reduce-scatter the part of member i starts at member i + 1 and goes around to member i, as
  * in a gather a contribution of member i + 1 does; no arc's sum changes by such a turn of the ring.
  * Members are ranks, since a part passes all of them. A link then takes the longer of the time of
- * a block and that of combining one, and a block waits for both at each member. Small blocks fill the
- * ring fast but cost an alpha each, large blocks leave links idle while the ring fills,
- * and blocks above the transport's eager bound cost a handshake each.
+ * a block and that of combining one, and a block waits for both at each member. Small blocks fill
+ * the ring fast but cost an alpha each, large blocks leave links idle while the ring fills, and
+ * blocks above the transport's eager bound cost a handshake each.
  *
  * The paper's closed form, equation (2), assumes that rounding adds half a block
  * a rank, which is far off for contributions of very different sizes. So the search
@@ -247,8 +247,8 @@ static double hops_time(const mca_coll_pipering_problem_t *problem)
 }
 
 /*
- * With blocks of up to so many bytes, the links between nodes carry what all members have but one, and
- * what the largest has passes all others.
+ * With blocks of up to so many bytes, the links between nodes carry what all members have but one,
+ * and what the largest has passes all others.
  */
 static double least_with(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {

@@ -117,8 +117,8 @@ static void workspace_bind(workspace_t *w, int p, void *scratch)
 }
 
 /*
- * Numbers nodes by their leaf switches: all of a switch in a row, or `turn` of each of them in turn.
- * The first pass sorts them by switch.
+ * Numbers nodes by their leaf switches: all of a switch in a row, or `turn` of each of them in
+ * turn. The first pass sorts them by switch.
  */
 static void sort_by_leaf(workspace_t *w, const int *leaf_of, int turn)
 {
@@ -148,7 +148,8 @@ static void sort_by_leaf(workspace_t *w, const int *leaf_of, int turn)
     for (int from = 0; placed < nodes; from += 0 == turn ? nodes : turn) {
         for (int i = 0; i < leaves; ++i) {
             const int behind = i + 1 < leaves ? end[i + 1] : nodes;
-            for (int k = end[i] + from; k < behind && (0 == turn || k < end[i] + from + turn); ++k) {
+            const int last = end[i] + from + turn;
+            for (int k = end[i] + from; k < behind && (0 == turn || k < last); ++k) {
                 number[list[k]] = placed++;
             }
         }

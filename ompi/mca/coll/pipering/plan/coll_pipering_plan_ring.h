@@ -28,7 +28,7 @@ typedef struct mca_coll_pipering_ring_t {
     int *position; /**< [size] the position of a rank */
     int *node;     /**< [size] the node (0..nodes-1, along the ring) of a position */
     int *first;    /**< [size + 1] the first position of a node; first[nodes] is size */
-    const int *leaf_of; /**< [size] any rank of each rank's leaf switch; NULL: not known. Borrowed */
+    const int *leaf_of; /**< [size] any rank of each one's leaf switch; NULL: not known. Borrowed */
     int turn;      /**< nodes of a leaf switch after which one of the next follows; 0: all of it */
 } mca_coll_pipering_ring_t;
 

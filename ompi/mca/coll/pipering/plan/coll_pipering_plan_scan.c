@@ -82,7 +82,9 @@ int mca_coll_pipering_scan_from(const scan_t *scan, int me, int k)
 
 /* ---- model ---- */
 
-/* Messages that the busiest node sends to others in a round, and takes in; whether any stay inside. */
+/*
+ * Messages that the busiest node sends to others in a round, and takes in; whether any stay inside.
+ */
 static size_t most_across(const mca_coll_pipering_scan_problem_t *problem, int k, size_t *local)
 {
     const scan_t *scan = &problem->scan;

@@ -27,15 +27,16 @@
  *        blocks, and blocks that fill packets
  *     3. within an eighth of an octave of the best of these: sixteenths, and numbers of blocks
  *
- * Where handling and sending overlap, as on all machines that a file or adapters describe, times are
- * flat around the best, and in place of steps 2 and 3 half octaves and a few numbers of blocks do, and a
- * quarter of an octave around the best of these.
+ * Where handling and sending overlap, as on all machines that a file or adapters describe, times
+ * are flat around the best, and in place of steps 2 and 3 half octaves and a few numbers of blocks
+ * do, and a quarter of an octave around the best of these.
  *
  * Steps 2 and 3 are taken on either side of each eager bound, where the time jumps, if the best of
  * that side is not far off.
  *
  * No closed form has all of these. Cost: one evaluation of the model for each of about 20
- * candidates, 40 without overlap, MOST at most. Limits: the model must be near the truth around its minimum.
+ * candidates, 40 without overlap, MOST at most. Limits: the model must be near the truth around its
+ * minimum.
  */
 
 #include <math.h>

@@ -18,8 +18,8 @@
  *     leaf1          leaf2          near: n1 and n2, far: n1 and n3
  *     n1 n2          n3 n4
  *
- * Cost: a line is read once, each range of numbers in it compared with the host's digits. Limits: the
- * switches above the leaves are not told apart.
+ * Cost: a line is read once, each range of numbers in it compared with the host's digits. Limits:
+ * the switches above the leaves are not told apart.
  */
 
 #include "coll_pipering_plan_switches.h"

@@ -30,16 +30,17 @@
  *     SwitchName=leaf1 Nodes=n[01-16],login
  *     SwitchName=spine Switches=leaf[1-4]      # has no nodes
  *
- * Domains of host names do not count. *leaf is a hash of the switch's name, not 0; 0: it names none.
- * False: `said` holds what is wrong, with the number of the line, and is printable. O(length).
+ * Domains of host names do not count. *leaf is a hash of the switch's name, not 0; 0: it names
+ * none. False: `said` holds what is wrong, with the number of the line, and is printable.
+ * O(length).
  */
 bool mca_coll_pipering_switches_find(const char *text, const char *host, uint32_t *leaf,
                                      char said[MCA_COLL_PIPERING_SWITCHES_SAID]);
 
 /**
- * The leaf switch in an address of a node, as Slurm sets SLURM_TOPOLOGY_ADDR ("spine.leaf1.n01") and
- * SLURM_TOPOLOGY_ADDR_PATTERN ("switch.switch.node"): all in front of the node. 0: there is none, or
- * one of them is NULL.
+ * The leaf switch in an address of a node, as Slurm sets SLURM_TOPOLOGY_ADDR ("spine.leaf1.n01")
+ * and SLURM_TOPOLOGY_ADDR_PATTERN ("switch.switch.node"): all in front of the node. 0: there is
+ * none, or one of them is NULL.
  */
 uint32_t mca_coll_pipering_switches_address(const char *address, const char *pattern);
 

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Rooms: memory for the schedules of slices, one for each half of the segment.
+ * Memory for the schedules of slices, one for each half of the segment.
  *
  *     half 0   receives | sends | their requests | steps | deliveries
  *     half 1   the same
@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-/* Bytes of one half of a room. */
+/* Bytes of one half. */
 static size_t size_of(const mca_common_colltools_needs_t *most)
 {
     return mca_common_colltools_schedule_size(*most)
@@ -30,15 +30,17 @@ static size_t size_of(const mca_common_colltools_needs_t *most)
 }
 
 /*
- * Whether the schedules in a room are those of the call, for slices of the same length and area.
+ * Whether the schedules are those of the call, for slices of the same length and area.
  * Other addresses need no comparison: length, grouping, variant and half determine `shared`.
  */
-static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call)
+static bool is_laid_out(const mca_coll_mleader_schedules_t *schedules,
+                        const mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_variant_t *had = &room->variant, *has = &call->variant;
+    const mca_coll_mleader_variant_t *had = &schedules->variant, *has = &call->variant;
 
-    return NULL != room->memory && room->grouping == call->grouping
-           && room->slice_size == call->slice_size && room->message_size == call->message_size
+    return NULL != schedules->memory && schedules->grouping == call->grouping
+           && schedules->slice_size == call->slice_size
+           && schedules->message_size == call->message_size
            && had->aggregation == has->aggregation && had->exchange == has->exchange
            && had->lanes == has->lanes;
 }
@@ -54,36 +56,36 @@ static mca_common_colltools_needs_t count_entries(mca_coll_mleader_call_t *call)
     return mca_common_colltools_schedule_so_far(&call->schedule);
 }
 
-/* Empties a room and makes it large enough for the schedules of a call. */
-static void lay_out(mca_coll_mleader_room_t *room, mca_coll_mleader_call_t *call)
+/* Forgets schedules, and makes the memory large enough for those of a call. */
+static void lay_out(mca_coll_mleader_schedules_t *schedules, mca_coll_mleader_call_t *call)
 {
-    room->grouping = call->grouping;
-    room->variant = call->variant;
-    room->slice_size = call->slice_size;
-    room->message_size = call->message_size;
-    room->most = count_entries(call);
-    room->listing[0].length = room->listing[1].length = 0;
+    schedules->grouping = call->grouping;
+    schedules->variant = call->variant;
+    schedules->slice_size = call->slice_size;
+    schedules->message_size = call->message_size;
+    schedules->most = count_entries(call);
+    schedules->listing[0].length = schedules->listing[1].length = 0;
 
-    const size_t size = 2 * size_of(&room->most);
-    if (NULL == room->memory || room->size < size) {
-        free(room->memory);
-        room->memory = malloc(size);
-        room->size = size;
+    const size_t size = 2 * size_of(&schedules->most);
+    if (NULL == schedules->memory || schedules->size < size) {
+        free(schedules->memory);
+        schedules->memory = malloc(size);
+        schedules->size = size;
     }
 }
 
-int mca_coll_mleader_room_take(mca_coll_mleader_call_t *call)
+int mca_coll_mleader_schedules_take(mca_coll_mleader_call_t *call)
 {
-    if (!is_laid_out(call->room, call)) {
-        lay_out(call->room, call);
+    if (!is_laid_out(call->schedules, call)) {
+        lay_out(call->schedules, call);
     }
-    return NULL == call->room->memory ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    return NULL == call->schedules->memory ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/* Gives the call an empty schedule, whose lists are in a half of the room. */
+/* Gives the call an empty schedule, whose lists are in a half of the memory. */
 static void point_at(mca_coll_mleader_call_t *call, int half)
 {
-    const mca_common_colltools_needs_t *most = &call->room->most;
+    const mca_common_colltools_needs_t *most = &call->schedules->most;
     mca_common_colltools_schedule_t *schedule = &call->schedule;
 
     *schedule = (mca_common_colltools_schedule_t){.caller = &call->caller,
@@ -91,7 +93,7 @@ static void point_at(mca_coll_mleader_call_t *call, int half)
                                                   .context = call};
     schedule->receives.window = schedule->sends.window = UINT32_MAX;
     call->delivery = mca_common_colltools_schedule_bind(
-        schedule, *most, call->room->memory + (0 == half ? 0 : size_of(most)));
+        schedule, *most, call->schedules->memory + (0 == half ? 0 : size_of(most)));
 }
 
 static void count(const mca_coll_mleader_listing_t *listing)
@@ -104,10 +106,10 @@ static void count(const mca_coll_mleader_listing_t *listing)
     mca_common_colltools_count(&counters->bytes_within, listing->bytes[1]);
 }
 
-void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call)
+void mca_coll_mleader_schedules_list(mca_coll_mleader_call_t *call)
 {
     const int half = call->slice % 2;
-    mca_coll_mleader_listing_t *listing = &call->room->listing[half];
+    mca_coll_mleader_listing_t *listing = &call->schedules->listing[half];
     mca_common_colltools_schedule_t *schedule = &call->schedule;
 
     point_at(call, half);
