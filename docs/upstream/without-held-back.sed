@@ -9,7 +9,8 @@ s/complete &= MCA_COLL_PIPERING_OPTIONAL == when/complete = false/
 /int \*permutation; .*exchanges/d
 /module->permutation/d
 /mca_coll_pipering_exchange_params_register(/d
-s/MCA_COLL_PIPERING_TEXT_FIXED_POINT, MCA_COLL_PIPERING_TEXT_LINES,/MCA_COLL_PIPERING_TEXT_FIXED_POINT};/
+s/\(TEXT_NO_DATA, MCA_COLL_PIPERING_TEXT_FIXED_POINT\),$/\1};/
+/^ *MCA_COLL_PIPERING_TEXT_LINES,$/d
 /mca_coll_pipering_exchange_algorithm_text(/d
 /MCA_COLL_PIPERING_EXCHANGE_IN_PLACE}/d
 /define MCA_COLL_PIPERING_TEXT_LINES/d
@@ -42,49 +43,43 @@ s/^\(static char \*backing_directory\), \*mesh/\1/
 /process\.mesh = mesh;/d
 /mca_coll_pipering_mesh_declared(/d
 /mca_coll_pipering_mesh_forget(/d
-/^const mca_coll_pipering_ways_t/d
 
 # what ranks have in common
-s/ and the same mesh$//
-s/both_t arch, variables, mesh,/both_t arch, variables,/
-/widen(&mine->mesh,/d
-/mca_coll_pipering_ways_\(hash\|find\|free\)(/d
-/^\/\* A mesh that some ranks see/,/^$/d
-/are_equal(join\.mesh)/,/}/d
-
-# tags and schedules
-/^ \* Tags that any plan of a call may have/,/^ \*\/$/c\
- * Tags that any plan of a call may have: of a reduce-scatter and a ring. No more, since tags are few\
- * with some transports.\
- */
-/^static int most_tags(/,/^}/{
-/_collective_row_t \*row$/d
-/= mca_coll_pipering_collective_row(/d
-/const int ring = /d
-/^$/d
-/return mca_coll_pipering_mesh_common(/d
-s/ *: 1 + ring;/    return 1 + mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));/
+/^\/\*$/{
+N
+/describes the mesh/{
+:mesh
+N
+/\n}$/!b mesh
+N
+d
 }
+}
+/own->mesh = read_mesh(process->mesh);/d
+s/bool machine, mesh, below, leaf;/bool machine, below, leaf;/
+/found->mesh |= /d
+/^    if (found\.mesh) {/,/^    }$/d
+/mca_coll_pipering_ways_free(/d
+s/ || NULL != setup->ways)/)/
+
+# schedules
 /^ \*     mesh_lines /d
-s/\(ROUNDS\] = make_rounds\),$/\1};/
-/MCA_COLL_PIPERING_MESH_LINES\] = /d
+/^ *if (MCA_COLL_PIPERING_MESH_LINES == plan->row->algorithm) {/,/}/d
 
 # plans
-s/= wound ? \(malloc(.*)\) : NULL/= \1/
-/const bool wound = /d
-s/\.machine = machine_of(context, key),/.machine = machine_of(context, key)};/
-/\.ways = \(known->ways\|facts->ways\)/d
+/^\/\* False: no memory for the cycles of its mesh/,/^$/d
+s/is_wound(setup) ? \(.*\) : NULL/\1/
+/^    if (!is_wound(setup)) {/,/^    }/d
 /^ *const mca_coll_pipering_ways_t \*ways, /s//                         /
 s/, ways, &pipes/, \&pipes/
-s/facts->ranks, facts->ways, key/facts->ranks, key/
+s/at->ranks, at->ways, key/at->ranks, key/
 /if (row->along_mesh && NULL != ways) {/,/}/d
 s/int its_pipes = row->pipes, its_links = row->links;/const int its_pipes = row->pipes, its_links = row->links;/
 /bool along_mesh; /d
-s/MCA_COLL_PIPERING_MESH_STREAMS/1/
 s/^\/\* All rows, those along a mesh last\. \*\//\/* All rows. *\//
 /^static const .* \*row_behind(/,/^}/{
 /mesh = mca_coll_pipering_mesh_rows;/,/^$/d
 /if (rows + ROWS - 1 == row) {/,/}/d
 s/mesh + MCA_COLL_PIPERING_MESH_ROWS - 1 == row/rows + ROWS - 1 == row/
 }
-s/(!row->along_mesh || NULL != draft->ways) && (\(NULL == row->can || row->can(draft)\))/\1/
+s/(!row->along_mesh || NULL != draft->at\.ways) && (\(NULL == row->can || row->can(draft)\))/\1/

@@ -32,12 +32,12 @@ s/return NULL == call->op ? mca_coll_pipering_gather_rounds_new(&args, made)$/re
 /{\.name = "fixed_point_sum"/,/},$/d
 /{"fixed_point_sums"/,/},$/d
 /^\/\*\* Whether sums of a collective are made in fixed point/,/^$/d
-/|| mca_coll_pipering_is_fixed(collective)$/d
-/fixed_point_sums; /d
-/MCA_COLL_PIPERING_TEXT_LATER,$/{
+/|| 0 < mca_coll_pipering\.process\.verbose$/{
 N
-s/,\n *MCA_COLL_PIPERING_TEXT_FIXED_POINT}/}/
+s/\n *|| mca_coll_pipering_is_fixed(collective)//
 }
+s/plans, fixed_point_sums;/plans;/
+s/TEXT_NO_DATA, MCA_COLL_PIPERING_TEXT_FIXED_POINT}/TEXT_NO_DATA}/
 /define MCA_COLL_PIPERING_TEXT_FIXED_POINT/d
 
 # rows

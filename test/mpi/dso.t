@@ -109,11 +109,10 @@ for name in mleader pipering; do
         <("$OMPI_PREFIX/bin/ompi_info" --parsable --param coll "$name" --level 9 2>/dev/null)
 done
 
-build nonblocking
 build_fuzz
 two=(--mca coll_mleader_groups 2 -x LEADERS=1)
-on_one nonblocking 4 90 "$bin/nonblocking"
-long on_nodes nonblocking 2,3,1 cyclic 90 "$bin/nonblocking"
+on_one "fuzz, turns" 4 90 -x TURNS=1 -x SEED=70 -x N=20 "$bin/fuzz"
+long on_nodes "fuzz, turns" 2,3,1 cyclic 90 -x TURNS=1 -x SEED=70 -x N=20 "$bin/fuzz"
 on_one fuzz 4 120 -x SEED=71 -x N=200 "$bin/fuzz"
 on_nodes fuzz 2,1,2 random:1 120 -x SEED=72 -x N=100 -x REPLAY="MAP=2,1,2 BY=random:1" "$bin/fuzz"
 on_one "fuzz, leaders" 4 90 "${two[@]}" -x SEED=73 -x N=20 "$bin/fuzz"

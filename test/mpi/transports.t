@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 
 build_fuzz
-for program in exchanges nonblocking tags leaders_error; do
+for program in exchanges tags leaders_error; do
     build "$program"
 done
 build hops "$here/fault.c" -ldl
@@ -26,7 +26,7 @@ on_one_node() {
     on_one fuzz 4 "$limit" "${replay[@]}" "$bin/fuzz"
     on_one "fuzz, threads" 3 "$limit" "${replay[@]}" -x THREADS=3 "$bin/fuzz"
     on_one "fuzz, leaders" 4 "$limit" "${replay[@]}" "${two[@]}" "$bin/fuzz"
-    on_one nonblocking 3 "$limit" "$bin/nonblocking"
+    on_one "fuzz, turns" 3 "$limit" "${replay[@]}" -x TURNS=1 "$bin/fuzz"
     on_one exchanges 5 "$limit" "${whole[@]}" "$bin/exchanges"
     on_one "ring buffers" 4 "$limit" "$bin/hops"
     on_one tags 4 "$limit" --mca mpi_param_check 0 "$bin/tags"
@@ -35,7 +35,7 @@ on_one_node() {
 on_many_nodes() {
     on_nodes fuzz 3,1,2 cyclic "$limit" "${replay[@]}" "$bin/fuzz"
     on_nodes exchanges 2,1,2 cyclic "$limit" "${whole[@]}" "$bin/exchanges"
-    long on_nodes nonblocking 2,3,1 cyclic "$limit" "$bin/nonblocking"
+    long on_nodes "fuzz, turns" 2,3,1 cyclic "$limit" "${replay[@]}" -x TURNS=1 "$bin/fuzz"
     long on_nodes "fuzz, threads" 2,2 cyclic "$limit" "${replay[@]}" -x THREADS=4 "$bin/fuzz"
     long on_nodes "fuzz, leaders" 2,3,1,2 random:2 "$limit" "${replay[@]}" "${two[@]}" "$bin/fuzz"
 }

@@ -33,8 +33,7 @@
  *     MPI calls   component, params, module, allgather (the three forms), request
  *     decision    decide (variant, slices), topology (groups, made once for a communicator)
  *     phases      call (slices), phases (the schedule of a slice), steps (of this schedule),
- *                 schedules (their memory)
- *                 (memory of its lists), area (copies from and to the user's buffers), segment
+ *                 schedules (their memory), area (copies from and to the user's buffers), segment
  *                 (makes it), shared (order of calls in a segment, counters)
  *     plans       pure C: plan_groups, plan_leaders
  *
@@ -59,7 +58,7 @@ typedef struct mca_coll_mleader_module_t {
     mca_coll_mleader_topology_t *topology; /**< NULL: not made yet, or leaders serve no call */
     mca_coll_mleader_reason_t reason; /**< why leaders serve no call on this communicator; TAKEN:
                                            they serve calls, or there is no topology yet */
-    mca_coll_mleader_schedules_t schedules;     /**< of blocking calls */
+    mca_coll_mleader_schedules_t schedules; /**< of blocking calls */
     int calls;          /**< blocking calls that leaders could have served, until one was */
     bool out_of_memory; /**< every call fails with MPI_ERR_NO_MEM */
 } mca_coll_mleader_module_t;

@@ -99,7 +99,7 @@ typedef struct mca_coll_mleader_call_t {
     int gathered;          /**< leader: ranks of its group found to have written, in order */
     mca_common_colltools_schedule_t schedule; /**< of the slice */
     mca_coll_mleader_delivery_t *delivery;    /**< of the steps of the schedule, in `schedules` */
-    mca_coll_mleader_schedules_t *schedules;            /**< borrowed */
+    mca_coll_mleader_schedules_t *schedules;  /**< borrowed */
 } mca_coll_mleader_call_t;
 
 /** The number of slices of a call whose variant is chosen. */

@@ -21,7 +21,6 @@
 
 #include "coll_mleader.h"
 
-
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "opal/runtime/opal_progress.h"

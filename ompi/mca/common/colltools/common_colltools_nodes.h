@@ -8,7 +8,8 @@
  * $HEADER$
  */
 /**
- * @file Nodes: what processes say of themselves on their cards, in one table for all communicators.
+ * @file
+ * Nodes: what processes say of themselves on their cards, in one table for all communicators.
  * The table grows by 8 bytes for each process of each job with which this process shares a call
  * that wants to know it.
  */

@@ -80,7 +80,7 @@ typedef struct mca_coll_pipering_context_t {
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it; shared
                                                   with other communicators */
     mca_coll_pipering_below_t below; /**< the modules below, as far as this rank knows */
-    opal_atomic_int64_t in_rounds; /**< calls in rounds that have begun */
+    opal_atomic_int64_t in_rounds; /**< calls of the schedule engine that have begun */
     enum {
         MCA_COLL_PIPERING_JOBS_UNKNOWN,
         MCA_COLL_PIPERING_JOBS_ONE,

@@ -190,8 +190,7 @@ static int add_plan(const mca_coll_pipering_context_t *context, const mca_coll_p
     const int rc = make_plan(setup, key, plan);
 
     if (OMPI_SUCCESS == rc) {
-        mca_common_colltools_count(&context->process->counters.plans, 1);
-        (*plan)->number = (unsigned) context->process->counters.plans;
+        (*plan)->number = (unsigned) opal_atomic_add_fetch_64(&context->process->counters.plans, 1);
         report_plan(context, *plan);
         make_room(setup, (*plan)->size);
         forget(setup, setup->oldest);

@@ -346,7 +346,6 @@ static void place_parts(mca_coll_pipering_draft_t *draft)
     if (spreads(draft)) {
         (void) mca_coll_pipering_place_chunks(plan, draft->at.ranks);
     }
-    plan->ring = plan->own;
     for (int r = 0; r < draft->at.ranks; ++r) {
         draft->blocks[r] = 1;
         if (!spreads(draft) && 2 > plan->key.sizes.parts) {

@@ -17,6 +17,8 @@
 #include "coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
+#define NAMES(name) {#name, "i" #name, #name "_init"}
+
 /*
  * `fills`: on one node blocks that stay in a cache on their way replace vectors that do not, which
  * saves a third of the time and more; a chain that fills in less than a quarter of it gains. A
@@ -24,8 +26,6 @@
  * where processors are short; MPI_Exscan too, whose last rank has nothing to combine. In a gather
  * what is copied in and out at every hop gains nothing over what is copied once.
  */
-#define NAMES(name) {#name, "i" #name, #name "_init"}
-
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {NAMES(allgatherv), .gathers = true},
     [MCA_COLL_PIPERING_ALLGATHER] = {NAMES(allgather), .gathers = true},

@@ -321,7 +321,7 @@ static mca_coll_pipering_setup_t *keep(mca_coll_pipering_process_t *process,
     return same;
 }
 
-static mca_coll_pipering_setup_t *known_new(void)
+static mca_coll_pipering_setup_t *setup_new(void)
 {
     mca_coll_pipering_setup_t *setup = calloc(1, sizeof(*setup));
 
@@ -334,7 +334,7 @@ static mca_coll_pipering_setup_t *known_new(void)
 
 static int make(mca_coll_pipering_context_t *context)
 {
-    mca_coll_pipering_setup_t *setup = known_new();
+    mca_coll_pipering_setup_t *setup = setup_new();
     const facts_t **of = malloc((size_t) ompi_comm_size(context->comm) * sizeof(*of));
     const int rc = NULL == setup || NULL == of ? OMPI_ERR_OUT_OF_RESOURCE
                                                : fill(context, setup, of);

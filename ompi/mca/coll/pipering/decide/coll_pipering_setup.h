@@ -47,8 +47,7 @@ typedef struct mca_coll_pipering_setup_t {
     mca_coll_pipering_situation_t at;    /**< of its calls, which points at what follows */
     int *places;                         /**< [2 ranks] nodes and leaf switches of ranks */
     mca_coll_pipering_machine_t machine;
-    mca_coll_pipering_ways_t *ways; /**< its mesh, and with what calls go along in it; or NULL. Not
-                                         shared then */
+    mca_coll_pipering_ways_t *ways; /**< its mesh, by which it is not shared; or NULL */
     uint16_t small[MCA_COLL_PIPERING_COLLECTIVES]; /**< bit i: the module below serves calls about
                                                         2^i bytes and more, below 2^(i + 1) */
     opal_mutex_t lock; /**< of what follows */

@@ -70,13 +70,13 @@ typedef struct mca_coll_pipering_rounds_args_t {
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
     uint64_t in, out;     /**< messages of this rank */
     const size_t *bytes;  /**< [p] of a gather */
-    int contributor; /**< the first rank that contributes any */
+    int contributor;      /**< the first rank that contributes any */
     const size_t *starts; /**< [p] elements of the vector before the part of each rank */
-    ompi_op_t *op;        /**< NULL: a gather */
-    mca_coll_pipering_unit_t unit; /**< of a reduction or a scan */
-    size_t count;                  /**< elements of the vector of a scan */
-    bool exclusive;                /**< it is MPI_Exscan */
-    bool spreads; /**< an allreduce; else each rank gets its part */
+    ompi_op_t *op;        /**< NULL: a gather, or a barrier */
+    mca_coll_pipering_unit_t unit; /**< of what is combined */
+    size_t count;         /**< elements of the vector of a scan, or along lines of a mesh */
+    bool exclusive;       /**< it is MPI_Exscan */
+    bool spreads;         /**< an allreduce; else each rank gets its part */
 } mca_coll_pipering_rounds_args_t;
 
 /**

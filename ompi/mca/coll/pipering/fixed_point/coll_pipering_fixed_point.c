@@ -465,7 +465,7 @@ int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
     const target_t target = {.module = module, .collective = collective, .root = reduction->root};
     anatomy_t anatomy;
 
-    if (&ompi_mpi_op_sum.op != reduction->op || 0 == reduction->count || module->out_of_memory
+    if (&ompi_mpi_op_sum.op != reduction->op || 0 == reduction->count
         || MCA_COMMON_COLLTOOLS_HETEROGENEOUS || !find_anatomy(reduction->dtype, &anatomy)) {
         return OMPI_ERR_NOT_SUPPORTED;
     }

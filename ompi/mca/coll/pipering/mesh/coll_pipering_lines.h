@@ -34,9 +34,9 @@
 BEGIN_C_DECLS
 
 /**
- * Makes a call along lines, which may begin again after its end: a sum to all, or without an
- * operation a barrier, of whose arguments only caller and tag count. OMPI_ERR_OUT_OF_RESOURCE: no
- * memory; *made is to be freed also then, if it is not NULL.
+ * Makes a call along lines, which may begin again after its end: an allreduce with an operation
+ * that commutes, or without an operation a barrier, of whose arguments only caller and tag count.
+ * OMPI_ERR_OUT_OF_RESOURCE: no memory; *made is to be freed also then, if it is not NULL.
  */
 int mca_coll_pipering_lines_new(const mca_coll_pipering_rounds_args_t *args,
                                 const mca_coll_pipering_lines_t *lines,

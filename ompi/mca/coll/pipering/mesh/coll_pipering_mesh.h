@@ -71,7 +71,7 @@ void mca_coll_pipering_mesh_forget(struct mca_coll_pipering_process_t *process);
 
 /* ---- calls ---- */
 
-/** Makes the schedule of a sum to all along lines (coll_pipering_lines.h). */
+/** Makes the schedule of an allreduce along lines (coll_pipering_lines.h). */
 int mca_coll_pipering_mesh_lines(const struct mca_coll_pipering_rounds_args_t *args,
                                  const mca_coll_pipering_ways_t *ways,
                                  struct mca_coll_pipering_scheduled_t **made);

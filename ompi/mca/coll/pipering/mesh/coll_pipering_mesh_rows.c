@@ -261,10 +261,11 @@ static void decide_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    plan->ring = plan->own;
     plan->ring = draft->at.ways->ring[0];
     pose_problem(draft);
-    (void) mca_coll_pipering_set_blocks(draft, mca_coll_pipering_search(&draft->problem));
+    const size_t given = mca_coll_pipering_given_block(draft);
+    (void) mca_coll_pipering_set_blocks(
+        draft, 0 < given ? given : mca_coll_pipering_search(&draft->problem));
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->block_size);
     draft->problem.bytes = plan->bytes;

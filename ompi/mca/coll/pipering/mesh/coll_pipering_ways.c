@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
                                                      const mca_coll_pipering_extents_t *machine,
                                                      const int *at)
