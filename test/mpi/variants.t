@@ -40,9 +40,9 @@ no_warning() {
 # series_right LABEL: what series 2 has of calls, and what series 3 has more.
 series_right() {
     gathered_right "$1"
-    build_fuzz
-    on_one "$1, fuzz, turns" 5 120 -x TURNS=1 -x SEED=84 -x N=30 "$bin/fuzz"
-    on_nodes "$1, fuzz, turns" 2,1,2 cyclic 120 -x TURNS=1 -x SEED=84 -x N=30 "$bin/fuzz"
+    build orders -pthread # the fuzzer wants the algorithms of all series
+    on_one "$1, orders" 4 120 "$bin/orders"
+    on_nodes "$1, orders" 2,1,1 cyclic 120 "$bin/orders"
     if [[ $1 == 'series 3' ]]; then
         build large_folds
         on_nodes "$1, folds" 2,1,2 cyclic 120 -x TEST_TOTAL=0 "$bin/large_folds"
