@@ -29,7 +29,7 @@
 #define VALUES_MOST 16
 
 enum { RING, ROUNDS, PIPELINE, MERGED, TREES, PATH, CYCLES, LINES, BINS, PERMUTED, EXCHANGED, LEADERS,
-       FIXED, NO_DATA, BELOW, ALGORITHMS };
+       PULLS, FIXED, NO_DATA, BELOW, ALGORITHMS };
 enum { ALONE, ONE_NODE, ONE_EACH, IN_A_ROW, IN_TURN, PLACES };
 
 static const struct {
@@ -49,7 +49,7 @@ static const struct {
       "user's, derived", "user's, derived, ordered"}},
     {"algorithm", ALGORITHMS,
      {"ring", "rounds", "pipeline", "merged", "mesh_trees", "mesh_path", "mesh_cycles", "mesh_lines",
-      "bins", "permuted", "pairs in place", "leaders", "fixed point", "no data", "below"}},
+      "bins", "permuted", "pairs in place", "leaders", "pulls", "fixed point", "no data", "below"}},
     {"place", PLACES, {"one rank", "one node", "a rank a node", "node by node", "in turn"}}};
 
 /* ---- what there can be ---- */
@@ -127,6 +127,8 @@ static bool can(const int of[DRAWN_PARTS])
         return swaps && DRAWN_NEIGHBORS != call;
     case LEADERS:
         return DRAWN_ALLGATHER == call;
+    case PULLS:
+        return (gathers || bcast) && ONE_NODE == of[DRAWN_PLACE];
     case FIXED:
         return (FOLD_REDUCE == call || FOLD_ALLREDUCE == call) && DRAWN_FLOATING == op;
     default:
@@ -244,6 +246,7 @@ uint32_t drawn_algorithm(const drawn_t *drawn, const char *verdict)
                  {"bins", BINS},
                  {"permuted", PERMUTED},
                  {"pairs", EXCHANGED},
+                 {"pulls", PULLS},
                  {"fixed-point sum", FIXED},
                  {DRAWN_BY_LEADERS, LEADERS},
                  {DRAWN_WITHOUT_DATA, NO_DATA}};

@@ -15,8 +15,10 @@
  * files of the components, which have no name. With FAULT=reserve or attach (open what another
  * process has made) the process of rank VICTIM is killed as it comes to the first such step, or to
  * the first one behind SPARED others; with REFUSE=1 the step fails instead, from there on every
- * time. FAULT=unnamed, with REFUSE=1, is a file system that makes no files without a name. With
- * FAULT=descriptors the process gets no more files from its first step of attaching on.
+ * time. FAULT=read is the same for the first step of reading, or writing, another process's memory;
+ * VICTIM=all: of all ranks. FAULT=unnamed, with REFUSE=1, is a file system that makes no files
+ * without a name. With FAULT=descriptors the process gets no more files from its first step of
+ * attaching on.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -31,6 +33,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static bool leads_to_ours(const char *link)
@@ -67,7 +71,7 @@ static bool strikes(const char *step)
     static int steps;
 
     if (NULL == fault || 0 != strcmp(fault, step) || NULL == victim || NULL == rank
-        || 0 != strcmp(victim, rank)) {
+        || (0 != strcmp(victim, rank) && 0 != strcmp(victim, "all"))) {
         return false;
     }
     if (NULL != spared && ++steps <= atoi(spared)) {
@@ -90,6 +94,31 @@ int posix_fallocate(int file, off_t from, off_t length)
         return ENOSPC;
     }
     return next(file, from, length);
+}
+
+/* Open MPI's own component reads one range at a time. */
+static ssize_t reach(long call, pid_t process, const struct iovec *local,
+                     const struct iovec *remote)
+{
+    if (getpid() != process && strikes("read")) {
+        errno = EPERM;
+        return -1;
+    }
+    return syscall(call, process, local, 1, remote, 1, 0);
+}
+
+ssize_t process_vm_readv(pid_t process, const struct iovec *local, unsigned long locals,
+                         const struct iovec *remote, unsigned long remotes, unsigned long flags)
+{
+    (void) locals, (void) remotes, (void) flags;
+    return reach(SYS_process_vm_readv, process, local, remote);
+}
+
+ssize_t process_vm_writev(pid_t process, const struct iovec *local, unsigned long locals,
+                          const struct iovec *remote, unsigned long remotes, unsigned long flags)
+{
+    (void) locals, (void) remotes, (void) flags;
+    return reach(SYS_process_vm_writev, process, local, remote);
 }
 
 int open(const char *path, int flags, ...)

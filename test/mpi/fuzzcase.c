@@ -25,6 +25,8 @@
  * Where buffers may be a device's (device.c), those of reductions that the module below may serve
  * are not, for these read them; STAGED=1: somebody stages them, in blocking calls.
  *
+ * PULLS=1: all gathers and broadcasts by pulls.
+ *
  * THREADS=t: so many threads have rows of their own at the same time. LEADERS=1: gathers through
  * coll/mleader alone, of all variants; SEGMENT says of how many bytes its segments are.
  */
@@ -60,6 +62,7 @@ static struct {
     bool leaders;                       /* by coll/mleader alone */
     bool threaded;                      /* variables stay as they are */
     bool staged;                        /* calls of others take memory of a device, blocking ones */
+    bool pulls;                         /* gathers and broadcasts by these alone */
     bool turns;                         /* ranks start their calls one after the other */
     bool rush;
     size_t block_size;
@@ -78,7 +81,7 @@ static void random_folds(dice_t *dice)
 {
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
-    static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS};
+    static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS, KNOB_PULLS};
     static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS,
                                     KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
     static const int of_both[] = {KNOB_RING,        KNOB_ROUNDS,     KNOB_MERGED, KNOB_MESH_PATH,
@@ -88,7 +91,7 @@ static void random_folds(dice_t *dice)
 
     of.folds_forced = of.component && (of.rush || of.threaded || !dice_once_in(dice, 3));
     for (int i = 0; i < 4; i++) {
-        const int forced = 0 == i   ? of_bcast[dice_roll(dice, 3)]
+        const int forced = 0 == i   ? of_bcast[of.pulls ? 3 : dice_roll(dice, 4)]
                            : 1 == i ? of_reduce[dice_roll(dice, 6)]
                                     : of_line[dice_roll(dice, 2)];
         const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 4)];
@@ -110,11 +113,12 @@ static void random_gathers(dice_t *dice)
     static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_RING,
                                      KNOB_ROUNDS, KNOB_ROUNDS, KNOB_ROUNDS,
                                      KNOB_ROUNDS, KNOB_MESH_CYCLES, KNOB_MESH_CYCLES,
-                                     KNOB_AUTO, KNOB_OFF};
+                                     KNOB_PULLS, KNOB_PULLS, KNOB_PULLS, KNOB_AUTO, KNOB_OFF};
     static const int leaders[] = {KNOB_AUTO, KNOB_LEADERS, KNOB_LEADERS_OFF};
     knob_setting_t setting = {.name = "fuzz"};
+    const int algorithm = algorithms[dice_roll(dice, of.rush || of.threaded ? 13 : 15)];
 
-    setting.algorithm = of.leaders ? KNOB_AUTO : algorithms[dice_roll(dice, of.rush || of.threaded ? 10 : 12)];
+    setting.algorithm = of.leaders ? KNOB_AUTO : of.pulls ? KNOB_PULLS : algorithm;
     setting.model = dice_roll(dice, 2);
     if (dice_once_in(dice, 2)) {
         int n = dice_roll(dice, 7);
@@ -1006,6 +1010,7 @@ void cases_all(uint64_t seed, int number)
     of.mismatch = of.component || 0 != tap_number("TEST_MISMATCH", 0);
     of.leaders = 0 != tap_number("LEADERS", 0);
     of.turns = 0 != tap_number("TURNS", 0);
+    of.pulls = 0 != tap_number("PULLS", 0);
     of.threaded = 0 < threads;
     of.staged = 0 != tap_number("STAGED", 0);
     random_setting(&world);

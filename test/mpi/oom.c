@@ -297,12 +297,13 @@ static bool attend(MPI_Comm comm, const kind_t *kind)
 static int kept; /* segments that there were before */
 
 /**
- * Nothing is left when the communicator is gone too, but for ring buffers' memory, one a process.
+ * Nothing is left when the communicator is gone too, but for ring buffers' memory, one a process,
+ * and the node's board (of pulls).
  */
 static bool holds_nothing(const kind_t *kind, long k)
 {
     const int held = allocator_held(), mapped = usage_mappings(USAGE_SEGMENT);
-    const bool right = 0 == held && (kind->led ? kept : tap_size) >= mapped;
+    const bool right = 0 == held && (kind->led ? kept : tap_size + 1) >= mapped;
 
     if (!right) {
         printf("# %s: request %ld: %d pieces of memory and %d segments are left\n", kind->name, k,

@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(HERE, os.pardir, "tuning"))
 import tap  # noqa: E402
 
 FLOORS = ["plan", "engine", "decide", "call", "alltoall", "component"]  # from the ground up
-ROOMS = ["mesh", "fixed_point"]  # doors have their names
+ROOMS = ["mesh", "fixed_point", "pulls"]  # doors have their names
 PIPERING = "ompi/mca/coll/pipering/"
 MLEADER = "ompi/mca/coll/mleader/"
 SHARED = "ompi/mca/common/colltools/"

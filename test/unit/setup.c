@@ -43,6 +43,9 @@ static rank_t ranks[MOST];
 static int found;            /* what comes of looking for cards */
 static bool rdma;            /* adapters that move bytes by themselves are used */
 static bool wired;           /* there is a mesh */
+static bool together;        /* all ranks are on one node, ... */
+static bool boarded;         /* ... which has a board, ... */
+static bool several;         /* ... and of several jobs */
 static int freed;            /* what was known of communicators, with its plans */
 
 /* ---- what is posed ---- */
@@ -108,7 +111,20 @@ int mca_common_colltools_nodes_find(ompi_communicator_t *comm, const char *owner
 
 mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_t *comm)
 {
-    return (mca_common_colltools_nodes_t){.count = comm->size, .ppn = 1, .load = 3};
+    return (mca_common_colltools_nodes_t){.count = together ? 1 : comm->size, .ppn = 1, .load = 3};
+}
+
+const mca_common_colltools_segment_t *mca_common_colltools_nodes_board(void)
+{
+    static const mca_common_colltools_segment_t board;
+
+    return boarded ? &board : NULL;
+}
+
+bool mca_common_colltools_is_one_job(ompi_communicator_t *comm)
+{
+    (void) comm;
+    return !several;
 }
 
 void mca_coll_pipering_adapters_ask(facts_t *facts)
@@ -381,6 +397,30 @@ static void test_unlike(void)
     tally_ok(&errors, 2000, "what cannot be read is an error of the call");
 }
 
+/* Ranks pull where all of them are of one job, and on one node with a board. */
+static void test_pulls(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 400; i++) {
+        const int p = tap_between(2, 40);
+        ompi_communicator_t *comm = posing_open(p, tap_random());
+
+        open_ranks(comm);
+        together = !tap_once_in(4);
+        boarded = !tap_once_in(4);
+        several = tap_once_in(4);
+        const bool good = set_up(comm), pulls = together && boarded && !several;
+        for (int r = 0; r < p; r++) {
+            tap_try(&tally, good && pulls == ranks[r].context.setup->at.pulls, "rank %d of %d", r,
+                    p);
+        }
+        close_ranks(comm);
+    }
+    together = boarded = several = false;
+    tally_ok(&tally, 2000, "ranks pull where all are of one job, and on one node with a board");
+}
+
 /* ---- what communicators share ---- */
 
 /* A communicator of this process, which is rank `me` of it. */
@@ -442,6 +482,7 @@ int main(void)
     test_links();
     test_files();
     test_unlike();
+    test_pulls();
     remove_files();
     return tap_end();
 }

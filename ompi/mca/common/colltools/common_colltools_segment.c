@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -226,6 +227,21 @@ int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *direc
     }
     complain(directory, segment->name, "reserve the memory of", error);
     return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+void mca_common_colltools_board_name(const mca_common_colltools_segment_t *segment, char *text)
+{
+    (void) sprintf(text, "%s:%" PRIx64 ":%" PRIx64 ":%zx", segment->name, segment->device,
+                   segment->inode, segment->size);
+}
+
+void mca_common_colltools_board_read(const char *text, mca_common_colltools_segment_t *segment)
+{
+    *segment = (mca_common_colltools_segment_t){.file = -1};
+    if (4 != sscanf(text, "%63[^:]:%" SCNx64 ":%" SCNx64 ":%zx", segment->name, &segment->device,
+                    &segment->inode, &segment->size)) {
+        segment->name[0] = '\0';
+    }
 }
 
 bool mca_common_colltools_segment_give_back(const mca_common_colltools_segment_t *segment,

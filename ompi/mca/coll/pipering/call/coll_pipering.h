@@ -18,7 +18,7 @@
  *                 call; serve, which leads all calls down; request, a call on its way
  *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
  *                 registry (a row for each algorithm), choice, and a plan of each: ring, rounds,
- *                 chain
+ *                 chain, pulls
  *     engine      the one pipeline; calls in rounds (plans of the schedule engine); staging;
  *                 arena and fifo (ring buffers), copy
  *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
@@ -27,6 +27,7 @@
  *
  *     mesh         a mesh of nodes (coll_pipering_mesh.h)
  *     fixed_point  sums in two calls (coll_pipering_fixed_point.h)
+ *     pulls        single copies inside a node (coll_pipering_pulls.h)
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h).

@@ -50,6 +50,7 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_combine_args_t combine; /**< likewise */
     mca_coll_pipering_staging_t staging;      /**< likewise */
     uint64_t number; /**< of the call on its communicator, in verbose lines */
+    uint32_t starts; /**< of a persistent request, so far */
     int tag;      /**< the first one; of a persistent request for all its starts */
     int pipes;    /**< that have been made */
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */

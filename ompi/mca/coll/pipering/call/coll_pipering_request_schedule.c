@@ -14,12 +14,14 @@
  *
  *     rounds       a gather, or a reduction, in rounds of groups of ranks; a scan in rounds
  *     mesh_lines   a reduction along the lines of a mesh
+ *     pulls        a gather inside a node
  */
 
 #include "coll_pipering_request.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
+#include "ompi/mca/coll/pipering/pulls/coll_pipering_pulls.h"
 
 typedef mca_coll_pipering_request_t request_t;
 
@@ -27,7 +29,18 @@ typedef mca_coll_pipering_request_t request_t;
  * hears nothing from. */
 #define SYNCHRONOUS_EVERY 16
 
-static int make_schedule(const request_t *request, mca_coll_pipering_scheduled_t **made)
+/* The starts of a call that are told apart. */
+#define STARTS_BITS 24
+
+/* A number of this start of the call on its communicator, equal on all ranks. */
+static uint64_t number_of(request_t *request)
+{
+    const uint64_t start = request->starts++ & ((UINT32_C(1) << STARTS_BITS) - 1);
+
+    return request->number << STARTS_BITS | start;
+}
+
+static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **made)
 {
     const mca_coll_pipering_call_t *call = &request->call;
     const mca_coll_pipering_plan_t *plan = request->plan;
@@ -56,6 +69,9 @@ static int make_schedule(const request_t *request, mca_coll_pipering_scheduled_t
     mca_common_colltools_count(begun, 1);
     if (MCA_COLL_PIPERING_MESH_LINES == plan->row->algorithm) {
         return mca_coll_pipering_mesh_lines(&args, call->context->setup->ways, made);
+    }
+    if (MCA_COLL_PIPERING_PULLS == plan->row->algorithm) {
+        return mca_coll_pipering_pulls_new(&args, number_of(request), made);
     }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);

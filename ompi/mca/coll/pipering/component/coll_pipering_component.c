@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/pipering/pulls/coll_pipering_pulls.h"
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/util/output.h"
@@ -72,6 +73,7 @@ static void fill_card(mca_common_colltools_facts_t *own)
 {
     mca_coll_pipering_setup_open(&mca_coll_pipering.process, own);
     own->below = hash_below();
+    mca_coll_pipering_pulls_open(&mca_coll_pipering.directory, &own->reads, own->board);
 }
 
 static int pipering_register(void)
@@ -116,6 +118,7 @@ static int pipering_close(void)
     opened = false;
     OBJ_DESTRUCT(&component->spare);
     mca_common_colltools_nodes_close();
+    mca_coll_pipering_pulls_close();
     mca_coll_pipering_arena_close();
     mca_coll_pipering_setup_close(&component->process);
     OBJ_DESTRUCT(&component->process.lock);

@@ -113,6 +113,7 @@ typedef struct mca_coll_pipering_situation_t {
     const int *node_of; /**< [ranks] the lowest rank on the node of each rank; borrowed */
     const int *leaf_of; /**< [ranks] the lowest rank on the leaf switch of each; NULL: not known */
     double load;        /**< most ranks per processor */
+    bool pulls;         /**< all ranks are on one node, and can read each other's memory */
     mca_coll_pipering_below_t below; /**< the modules that serve calls that this one leaves */
     const mca_coll_pipering_machine_t *machine; /**< by a file, or by adapters; borrowed */
     const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */

@@ -82,6 +82,11 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
+/** A gather inside a node, by pulls (coll_pipering_decide_pulls.c). */
+void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_count_pulls(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_pull(const mca_coll_pipering_draft_t *draft);
+
 /** A scan in rounds (coll_pipering_decide_scan.c). */
 void mca_coll_pipering_decide_scan(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_scan(mca_coll_pipering_draft_t *draft);

@@ -71,6 +71,15 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
     .decide = mca_coll_pipering_decide_chain, .route = mca_coll_pipering_route_chain
 
+/* On one node; not weighed yet. */
+#define PULLS                                                               \
+    .algorithm = MCA_COLL_PIPERING_PULLS, .value = "pulls",                 \
+    .text = "pulls", .forced = true,                                        \
+    .help = "on one node: each rank reads what it wants from the memory of the others",  \
+    .decide = mca_coll_pipering_decide_pulls,                               \
+    .volumes = mca_coll_pipering_count_pulls,                               \
+    .can = mca_coll_pipering_can_pull
+
 /* Of a reduce-scatter. */
 #define LINE                                                                \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
@@ -84,10 +93,13 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
 static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, FORWARDS, .instead = MCA_COLL_PIPERING_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, PULLS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, FORWARDS, .instead = MCA_COLL_PIPERING_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, PULLS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
     {.collective = MCA_COLL_PIPERING_BCAST, FORWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_BCAST, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, BACKWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},

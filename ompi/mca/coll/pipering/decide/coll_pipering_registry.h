@@ -38,7 +38,8 @@ typedef enum {
     MCA_COLL_PIPERING_MESH_PATH = 11,
     MCA_COLL_PIPERING_MESH_CYCLES = 12,
     MCA_COLL_PIPERING_MESH_LINES = 13,
-    MCA_COLL_PIPERING_ROUNDS = 14
+    MCA_COLL_PIPERING_ROUNDS = 14,
+    MCA_COLL_PIPERING_PULLS = 15
 } mca_coll_pipering_algorithm_t;
 
 /** What the floors have to know of a collective. */

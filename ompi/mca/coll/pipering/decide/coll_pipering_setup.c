@@ -31,6 +31,7 @@
 
 #include "coll_pipering_adapters.h"
 #include "coll_pipering_decide.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_pulls.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_switches.h"
 #include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
@@ -265,6 +266,9 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t 
         .load = nodes.load,
         .node_of = setup->places,
         .leaf_of = leaf_of,
+        .pulls = 1 == nodes.count && NULL != mca_common_colltools_nodes_board()
+                 && MCA_COLL_PIPERING_PULLERS >= ranks
+                 && mca_common_colltools_is_one_job(context->comm),
         .below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below,
         .machine = &setup->machine};
     set_machine(context, setup, &found, 0 < of[0]->machine);
@@ -286,7 +290,7 @@ static bool same_ranks(const int *a, const int *b, int ranks)
 static bool is_alike(const mca_coll_pipering_situation_t *a, const mca_coll_pipering_situation_t *b)
 {
     return a->ranks == b->ranks && a->me == b->me && a->below == b->below && a->nodes == b->nodes
-           && a->ppn == b->ppn && a->load == b->load
+           && a->ppn == b->ppn && a->load == b->load && a->pulls == b->pulls
            && 0 == memcmp(a->machine, b->machine, sizeof(*a->machine))
            && same_ranks(a->node_of, b->node_of, a->ranks)
            && same_ranks(a->leaf_of, b->leaf_of, a->ranks);

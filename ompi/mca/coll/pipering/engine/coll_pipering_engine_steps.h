@@ -10,7 +10,7 @@
 /**
  * @file
  * What the engine does with blocks besides moving them: where they lie, packing,
- * delivering, combining. Only the engine includes this.
+ * delivering, combining. Only the engine, and pulls, include this.
  */
 
 #ifndef MCA_COLL_PIPERING_ENGINE_STEPS_H
@@ -48,6 +48,13 @@ static inline char *mca_coll_pipering_contribution(const mca_coll_pipering_layou
                                       : (ptrdiff_t) (r * layout->count);
 
     return layout->buffer + first * layout->extent;
+}
+
+/** Where the bytes of a contribution are, if they are dense. */
+static inline char *mca_coll_pipering_dense_place(const mca_coll_pipering_layout_t *layout,
+                                                  int rank)
+{
+    return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
 }
 
 /** Elements in the contribution of a rank; of byte pipelines only. */

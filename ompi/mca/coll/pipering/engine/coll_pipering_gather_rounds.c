@@ -58,11 +58,6 @@ static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
     return &rounds->args.slots->piece[i];
 }
 
-static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
-{
-    return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
-}
-
 /* The first of the pieces of slots, and what is behind the last. */
 static int first_of(const rounds_t *rounds, mca_coll_pipering_span_t span)
 {
@@ -95,7 +90,7 @@ static char *place_of(const rounds_t *rounds, int i)
     if (is_own(rounds, i)) {
         return rounds->own + piece->from;
     }
-    return args->recv->dense ? in_buffer(args->recv, piece->rank) + piece->from
+    return args->recv->dense ? mca_coll_pipering_dense_place(args->recv, piece->rank) + piece->from
                              : rounds->area + args->slots->packed + piece->offset;
 }
 
@@ -114,8 +109,8 @@ static bool is_direct(const rounds_t *rounds)
     for (int i = 1; direct && i < pieces; ++i) {
         const mca_coll_pipering_piece_t *piece = piece_at(rounds, i), *last = piece - 1;
         direct = last->rank > piece->rank
-                 || in_buffer(args->recv, last->rank) + last->bytes
-                        == in_buffer(args->recv, piece->rank);
+                 || mca_coll_pipering_dense_place(args->recv, last->rank) + last->bytes
+                        == mca_coll_pipering_dense_place(args->recv, piece->rank);
     }
     return direct;
 }
@@ -140,27 +135,8 @@ static int take_area(rounds_t *rounds)
         || (!rounds->args.recv->dense && NULL == rounds->super.unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    rounds->own = from->dense ? in_buffer(from, rounds->me) : rounds->area + pieces;
+    rounds->own = from->dense ? mca_coll_pipering_dense_place(from, rounds->me) : rounds->area + pieces;
     return OMPI_SUCCESS;
-}
-
-/* Packs the rank's contribution, where it is not dense. */
-static int pack_own(rounds_t *rounds)
-{
-    const mca_coll_pipering_layout_t *layout = source_of(rounds);
-    const size_t bytes = rounds->args.bytes[rounds->me];
-    const mca_coll_pipering_place_t from
-        = {mca_coll_pipering_contribution(layout, rounds->me),
-           mca_coll_pipering_contribution_count(layout, rounds->me), layout->type};
-    const mca_coll_pipering_place_t to = {rounds->own, bytes, MPI_PACKED};
-    size_t size;
-
-    if (layout->dense || 0 == bytes) {
-        return OMPI_SUCCESS;
-    }
-    ompi_datatype_type_size(from.type, &size);
-    rounds->super.traffic.bytes_copied += bytes;
-    return size * from.count < bytes ? OMPI_ERROR : mca_coll_pipering_copy(&from, &to);
 }
 
 /* Copies what the rank has of its own share to the places that it is sent from. */
@@ -192,7 +168,7 @@ static bool wants_delivery(const rounds_t *rounds, int i)
         return false;
     }
     return !args->recv->dense
-           || place_of(rounds, i) != in_buffer(args->recv, piece->rank) + piece->from;
+           || place_of(rounds, i) != mca_coll_pipering_dense_place(args->recv, piece->rank) + piece->from;
 }
 
 /* Delivers up to `length` bytes of a piece; the bytes delivered, 0: an error. */
@@ -205,7 +181,7 @@ static size_t copy_part(rounds_t *rounds, int i, size_t length)
     opal_convertor_t *unpacker = rounds->super.unpacker;
 
     if (recv->dense) {
-        const int rc = mca_common_colltools_copy(in_buffer(recv, piece->rank) + begin, from, length,
+        const int rc = mca_common_colltools_copy(mca_coll_pipering_dense_place(recv, piece->rank) + begin, from, length,
                                                  rounds->on_device);
         return OMPI_SUCCESS == rc ? length : 0;
     }
@@ -288,7 +264,7 @@ static void list_run(const rounds_t *rounds, mca_common_colltools_messages_t *li
     if (0 == run->pieces) {
         return;
     }
-    char *place = together ? in_buffer(rounds->args.recv, piece->rank)
+    char *place = together ? mca_coll_pipering_dense_place(rounds->args.recv, piece->rank)
                            : place_of(rounds, run->first);
     if (1 == run->pieces && is_own(rounds, run->first)) {
         place = rounds->own + piece->from;
@@ -436,8 +412,9 @@ int mca_coll_pipering_gather_rounds_new(const mca_coll_pipering_rounds_args_t *a
     rounds->direct = is_direct(rounds);
     rounds->delivery = -1;
     int rc = take_area(rounds);
-    if (OMPI_SUCCESS == rc) {
-        rc = pack_own(rounds);
+    if (OMPI_SUCCESS == rc && !source_of(rounds)->dense) {
+        rc = mca_coll_pipering_scheduled_pack(&rounds->super, source_of(rounds), rounds->me,
+                                              rounds->own, args->bytes[rounds->me]);
     }
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);

@@ -14,6 +14,9 @@
 
 #include "coll_pipering_scheduled.h"
 
+#include "coll_pipering_copy.h"
+#include "coll_pipering_engine_steps.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +57,24 @@ void mca_coll_pipering_scheduled_listed(mca_coll_pipering_scheduled_t *scheduled
     traffic->bytes_out = open_window(&scheduled->schedule.sends);
     traffic->blocks_in = scheduled->schedule.receives.count;
     traffic->blocks_out = scheduled->schedule.sends.count;
+}
+
+int mca_coll_pipering_scheduled_pack(mca_coll_pipering_scheduled_t *scheduled,
+                                     const mca_coll_pipering_layout_t *layout, int rank,
+                                     char *packed, size_t bytes)
+{
+    const mca_coll_pipering_place_t from
+        = {mca_coll_pipering_contribution(layout, rank),
+           mca_coll_pipering_contribution_count(layout, rank), layout->type};
+    const mca_coll_pipering_place_t to = {packed, bytes, MPI_PACKED};
+    size_t size;
+
+    if (0 == bytes) {
+        return OMPI_SUCCESS;
+    }
+    ompi_datatype_type_size(from.type, &size);
+    scheduled->traffic.bytes_copied += bytes;
+    return size * from.count < bytes ? OMPI_ERROR : mca_coll_pipering_copy(&from, &to);
 }
 
 bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled)

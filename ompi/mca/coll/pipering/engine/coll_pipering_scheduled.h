@@ -47,6 +47,11 @@ void *mca_coll_pipering_scheduled_new(const mca_common_colltools_caller_t *calle
 /** All is listed: opens the windows, and counts the traffic. */
 void mca_coll_pipering_scheduled_listed(mca_coll_pipering_scheduled_t *scheduled);
 
+/** Packs the contribution of a rank, of so many bytes; OMPI_ERROR, or the error of the copy. */
+int mca_coll_pipering_scheduled_pack(mca_coll_pipering_scheduled_t *scheduled,
+                                     const mca_coll_pipering_layout_t *layout, int rank,
+                                     char *packed, size_t bytes);
+
 /** Frees all but the memory into which a message may still come; true if there is any. */
 bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled);
 

@@ -1,0 +1,90 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The board: shared memory in which the processes of a node, of one job, tell each other what of
+ * their memory may be read, and reading and writing there.
+ *
+ *     headers              notices of process 0          of process 1 ...
+ *     | 0 | 1 | 2 | ... |  | call 7 | call 9 | free | .. |
+ *
+ * A notice belongs to one call of one process, which alone puts it up and takes it down. Others
+ * find it by its call, and note in it what they have read. Nothing waits here: who looks for a
+ * notice that is not up comes again.
+ *
+ * Memory of other processes is read and written by Open MPI's framework smsc (single copies by
+ * process_vm_readv, or by XPMEM's mappings). Before the first time it reads a word that it knows: a
+ * kernel, or a container, may forbid what Open MPI believes to be allowed.
+ *
+ * The first process of the node makes the board before MPI_Init exchanges cards; its own card says
+ * where that is (common_colltools_card.h). It is opened and closed through coll_pipering_pulls.h.
+ */
+
+#ifndef MCA_COLL_PIPERING_BOARD_H
+#define MCA_COLL_PIPERING_BOARD_H
+
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
+
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_pulls.h"
+#include "ompi/mca/common/colltools/common_colltools.h"
+
+BEGIN_C_DECLS
+
+/** Notices of a process: its calls that are under way at a time. */
+#define MCA_COLL_PIPERING_NOTICES 128
+
+/** A call, on all ranks of its communicator. */
+typedef struct mca_coll_pipering_call_name_t {
+    uint64_t comm[2], call;
+} mca_coll_pipering_call_name_t;
+
+/** What a process says of one call. Bit i of sets is split contribution i. */
+typedef struct mca_coll_pipering_notice_t {
+    uint64_t turn; /**< of its use, odd: it is not up */
+    mca_coll_pipering_call_name_t name;
+    uint64_t bytes; /**< of its contribution ... */
+    uint64_t own;   /**< ... and where they are */
+    uint64_t split[MCA_COLL_PIPERING_SPLITS]; /**< where it has split contributions, as a whole */
+    uint32_t parts;   /**< set of those of which it has its part; by its process */
+    uint32_t pushed;  /**< set of those whose owners have put their parts there; by others */
+    uint32_t refused; /**< set of those whose owners cannot; by others */
+    uint32_t readers; /**< ranks that have read all that they want; by others */
+    int32_t error;    /**< the call is given up; by all */
+    uint32_t counts;  /**< a hash of all contributions' bytes, as its process believes */
+    uint64_t asks[MCA_COLL_PIPERING_PULLERS / 64]; /**< set of ranks that cannot read, and want
+                                                        its contribution as a message; by others */
+} mca_coll_pipering_notice_t;
+
+/** Attaches the board, once a process; false: it cannot, which the user is told, and never will. */
+bool mca_coll_pipering_board_join(void);
+
+/** A notice of this process, to be filled in, all else is 0; NULL: all are in use now. */
+mca_coll_pipering_notice_t *mca_coll_pipering_board_take(void);
+void mca_coll_pipering_board_put_up(mca_coll_pipering_notice_t *notice);
+void mca_coll_pipering_board_take_down(mca_coll_pipering_notice_t *notice);
+
+/** The place of a process of this job, looked for from a guess on; -1: it has not joined yet. */
+int mca_coll_pipering_board_place(uint32_t process, int guess);
+
+/** The notice of a call by the process at a place; NULL: it is not up yet. */
+mca_coll_pipering_notice_t *
+mca_coll_pipering_board_find(int place, const mca_coll_pipering_call_name_t *name);
+
+/**
+ * Copies bytes from, or to, an address `there` of another process, a rank with a place on the
+ * board. False: this cannot be done; the bytes are not defined then.
+ */
+bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
+                                  uint64_t there, size_t bytes, bool to);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What pulls move: no message, and each byte that a rank receives once, whoever copies it. Regular
+ * contributions, one contributor, few large ones, and broadcasts; in place, with types that have
+ * gaps on some ranks, and with counts that differ between ranks, which is an error of all.
+ */
+
+#include "knob.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGULAR, ONE, SOME, KINDS };
+static const char *const kinds[KINDS] = {"regular", "one contributor", "some large ones"};
+
+#define LARGE 300000
+#define SMALL 1000
+
+/* Elements of a rank's contribution. */
+static int count_of(int kind, int rank)
+{
+    return REGULAR == kind   ? LARGE
+           : ONE == kind     ? (1 == rank ? LARGE : 0)
+           : 0 == rank % 2 ? LARGE - rank
+                             : SMALL;
+}
+
+static int value_of(int rank, int i)
+{
+    return 7 * i + 1000003 * rank;
+}
+
+static uint64_t sum(uint64_t own)
+{
+    uint64_t all;
+
+    TAP_MPI(MPI_Allreduce(&own, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD));
+    return all;
+}
+
+/* A gather in place, or a broadcast; elements of rank 0 have gaps, if `gaps`. */
+static void try_gather(int kind, bool gaps)
+{
+    int *counts = tap_memory((size_t) tap_size * sizeof(int));
+    int *displs = tap_memory((size_t) tap_size * sizeof(int));
+    const int step = gaps && 0 == tap_rank ? 2 : 1;
+    MPI_Datatype type;
+    int total = 0;
+    bool right = true;
+
+    for (int r = 0; r < tap_size; r++) {
+        counts[r] = count_of(kind, r);
+        displs[r] = total;
+        total += counts[r];
+    }
+    TAP_MPI(MPI_Type_create_resized(MPI_INT, 0, step * (MPI_Aint) sizeof(int), &type));
+    TAP_MPI(MPI_Type_commit(&type));
+    int *all = tap_memory((size_t) total * (size_t) step * sizeof(int));
+    memset(all, 0, (size_t) total * (size_t) step * sizeof(int));
+    for (int i = 0; i < counts[tap_rank]; i++) {
+        all[(displs[tap_rank] + i) * step] = value_of(tap_rank, i);
+    }
+    const uint64_t messages = knob_counters("coll_pipering_blocks_");
+    const uint64_t calls = knob_counter("coll_pipering_calls");
+    const uint64_t copied = knob_counter("coll_pipering_bytes_copied");
+    TAP_MPI(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INT, all, counts, displs, type, MPI_COMM_WORLD));
+    const bool served = calls + 1 == knob_counter("coll_pipering_calls");
+    const uint64_t more = knob_counter("coll_pipering_bytes_copied") - copied;
+    for (int r = 0; r < tap_size; r++) {
+        for (int i = 0; i < counts[r]; i++) {
+            right = right && value_of(r, i) == all[(displs[r] + i) * step];
+        }
+    }
+    tap_check(right && served, right ? "it was not served" : "a wrong byte", "%s%s", kinds[kind],
+              gaps ? ", with gaps on rank 0" : "");
+    tap_check(messages == knob_counters("coll_pipering_blocks_"), "messages", "%s: no message",
+              kinds[kind]);
+    if (!gaps) {
+        const uint64_t received
+            = sum((uint64_t) (total - counts[tap_rank]) * sizeof(int));
+        tap_check(received == sum(more), "bytes are copied more than once, or not at all",
+                  "%s: each byte is copied once", kinds[kind]);
+    }
+    TAP_MPI(MPI_Type_free(&type));
+    free(all);
+    free(displs);
+    free(counts);
+}
+
+static void try_bcast(int elements)
+{
+    int *vector = tap_memory((size_t) elements * sizeof(int));
+    const uint64_t copied = knob_counter("coll_pipering_bytes_copied");
+    bool right = true;
+
+    for (int i = 0; i < elements; i++) {
+        vector[i] = 0 == tap_rank ? value_of(3, i) : 0;
+    }
+    TAP_MPI(MPI_Bcast(vector, elements, MPI_INT, 0, MPI_COMM_WORLD));
+    const uint64_t more = knob_counter("coll_pipering_bytes_copied") - copied;
+    for (int i = 0; i < elements; i++) {
+        right = right && value_of(3, i) == vector[i];
+    }
+    tap_check(right, "a wrong byte", "broadcast of %d elements", elements);
+    tap_check((uint64_t) elements * sizeof(int) * (uint64_t) (tap_size - 1) == sum(more),
+              "bytes are copied more than once, or not at all",
+              "broadcast of %d elements: each byte is copied once", elements);
+    free(vector);
+}
+
+/* Rank 0 believes that the last rank has one element more. */
+static void try_unequal(void)
+{
+    int *counts = tap_memory((size_t) tap_size * sizeof(int));
+    int *displs = tap_memory((size_t) tap_size * sizeof(int));
+    int *all = tap_memory((size_t) tap_size * (SMALL + 1) * sizeof(int));
+    MPI_Comm comm;
+    int code;
+
+    for (int r = 0; r < tap_size; r++) {
+        counts[r] = SMALL + (0 == tap_rank && tap_size - 1 == r);
+        displs[r] = r * (SMALL + 1);
+    }
+    memset(all, 0, (size_t) tap_size * (SMALL + 1) * sizeof(int));
+    TAP_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TAP_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    code = MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INT, all, counts, displs, MPI_INT, comm);
+    tap_check(MPI_SUCCESS != code, "no error", "counts that differ are an error of all ranks");
+    TAP_MPI(MPI_Comm_free(&comm));
+    free(all);
+    free(displs);
+    free(counts);
+}
+
+/* Whether this machine lets ranks pull. */
+static bool are_there(void)
+{
+    knob_watch_t watch;
+    int value = 0;
+
+    knob_watch(MPI_COMM_WORLD, &watch);
+    TAP_MPI(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    const char *verdict = knob_verdict(&watch);
+    const bool there = NULL != verdict && 0 == strcmp("pulls", verdict);
+    knob_unwatch(&watch);
+    return there;
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin()) {
+        tap_bail("coll/pipering is not there");
+    }
+    knob_set("coll_pipering_allgatherv_algorithm", KNOB_PULLS);
+    knob_set("coll_pipering_bcast_algorithm", KNOB_PULLS);
+    if (!are_there()) {
+        tap_skip("processes may not read each other's memory here", "pulls");
+        knob_end();
+        return tap_end();
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        try_gather(kind, false);
+        try_gather(kind, true);
+    }
+    try_bcast(1);
+    try_bcast(SMALL);
+    try_bcast(LARGE);
+    try_unequal();
+    knob_end();
+    return tap_end();
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Gathers and broadcasts inside a node by pulls: random calls of all kinds, forced; where a rank
+# cannot read others, from the beginning or from some call on; where one dies as it reads; and what
+# they move: no message, and each byte once.
+#
+#   N=CASES SEED=NUMBER      other random calls
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build_fuzz
+build pulls
+seed=${SEED:-1}
+echo "# SEED=$seed"
+n=${N:-60}
+limit=$((90 + n))
+random=(-x PULLS=1 -x SEED="$seed" -x N="$n")
+
+on_one "counts" 2 60 "$bin/pulls"
+on_one "counts" 5 60 "$bin/pulls"
+for p in 2 3 5; do
+    on_one "fuzz" "$p" "$limit" "${random[@]}" "$bin/fuzz"
+done
+on_one "fuzz, turns" 4 "$limit" "${random[@]}" -x TURNS=1 "$bin/fuzz"
+on_one "fuzz, threads" 3 "$limit" "${random[@]}" -x THREADS=3 "$bin/fuzz"
+long on_one "fuzz" 8 "$limit" "${random[@]}" "$bin/fuzz"
+long on_one "fuzz" 16 "$limit" "${random[@]}" "$bin/fuzz"
+
+# Open MPI's own transport reads memory of others too, and loses bytes where that fails now and then
+no_reads=(--mca btl_sm_flags 1)
+for victim in 1 all; do
+    for spared in 0 40; do
+        on_one "fuzz, $victim cannot read after $spared" 4 "$limit" "${no_reads[@]}" \
+            "${random[@]}" -x FAULT=read -x VICTIM=$victim -x REFUSE=1 -x SPARED=$spared "$bin/fuzz"
+    done
+done
+
+on_one "fuzz, rank 2 cannot attach the board" 4 "$limit" "${random[@]}" -x FAULT=attach \
+    -x VICTIM=2 -x REFUSE=1 "$bin/fuzz"
+on_one "fuzz, no rank but the first can" 4 "$limit" "${random[@]}" -x FAULT=attach \
+    -x VICTIM=all -x REFUSE=1 "$bin/fuzz"
+
+# dies SPARED: rank 1 is killed as it reads, and nothing is left.
+dies() {
+    local before after
+    before=$(ls /dev/shm)
+    "$testbed" local -n 4 --timeout 100 -- "${no_reads[@]}" "${random[@]}" -x FAULT=read \
+        -x VICTIM=1 -x SPARED="$1" "$bin/fuzz" >"$work/out" 2>&1
+    yes_if "killed after $1 reads: the job ends" grep -q 'killed in a step' "$work/out"
+    after=$(ls /dev/shm)
+    is "killed after $1 reads: nothing is left" "$after" "$before"
+}
+for spared in 0 7 50; do
+    dies "$spared"
+done
+finish
