@@ -362,7 +362,7 @@ static void take_board(uint64_t host, bool own_job, mca_common_colltools_facts_t
 {
     if (own_job && host == table.host && '\0' != facts->board[0]
         && '\0' == table.board.name[0]) {
-        mca_common_colltools_board_read(facts->board, &table.board);
+        mca_common_colltools_segment_read(facts->board, &table.board);
     }
     memset(facts->board, 0, sizeof(facts->board));
 }

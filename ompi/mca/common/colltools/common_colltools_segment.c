@@ -229,13 +229,13 @@ int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *direc
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-void mca_common_colltools_board_name(const mca_common_colltools_segment_t *segment, char *text)
+void mca_common_colltools_segment_write(const mca_common_colltools_segment_t *segment, char *text)
 {
     (void) sprintf(text, "%s:%" PRIx64 ":%" PRIx64 ":%zx", segment->name, segment->device,
                    segment->inode, segment->size);
 }
 
-void mca_common_colltools_board_read(const char *text, mca_common_colltools_segment_t *segment)
+void mca_common_colltools_segment_read(const char *text, mca_common_colltools_segment_t *segment)
 {
     *segment = (mca_common_colltools_segment_t){.file = -1};
     if (4 != sscanf(text, "%63[^:]:%" SCNx64 ":%" SCNx64 ":%zx", segment->name, &segment->device,

@@ -79,9 +79,9 @@ int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *direc
                                          const mca_common_colltools_segment_t *segment,
                                          size_t from, size_t size);
 
-/** Where a segment is, as a word; `text` has room for that of the longest name. */
-void mca_common_colltools_board_name(const mca_common_colltools_segment_t *segment, char *text);
-void mca_common_colltools_board_read(const char *text, mca_common_colltools_segment_t *segment);
+/** Where a segment is, as a word of at most 120 characters. Read, it has no name: it is none. */
+void mca_common_colltools_segment_write(const mca_common_colltools_segment_t *segment, char *text);
+void mca_common_colltools_segment_read(const char *text, mca_common_colltools_segment_t *segment);
 
 /**
  * Frees the memory of the first `size` bytes of a sparse segment, for all processes that have

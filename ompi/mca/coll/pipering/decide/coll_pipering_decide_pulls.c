@@ -25,8 +25,8 @@ void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    for (int r = 0; 2 > plan->key.sizes.parts && r < draft->at.ranks; ++r) {
-        plan->bytes[r] = r == plan->key.root ? plan->largest : 0;
+    if (2 > plan->key.sizes.parts) {
+        mca_coll_pipering_place_root(plan, draft->at.ranks);
     }
     plan->block_size = plan->largest;
 }

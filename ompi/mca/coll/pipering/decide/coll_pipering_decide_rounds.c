@@ -345,13 +345,11 @@ static void place_parts(mca_coll_pipering_draft_t *draft)
 
     if (spreads(draft)) {
         (void) mca_coll_pipering_place_chunks(plan, draft->at.ranks);
+    } else if (2 > plan->key.sizes.parts) {
+        mca_coll_pipering_place_root(plan, draft->at.ranks);
     }
     for (int r = 0; r < draft->at.ranks; ++r) {
         draft->blocks[r] = 1;
-        if (!spreads(draft) && 2 > plan->key.sizes.parts) {
-            plan->bytes[r] = r == plan->key.root ? plan->largest : 0;
-            plan->starts[r] = 0;
-        }
         draft->sizes[r] = plan->bytes[r] * plan->key.sizes.unit;
     }
 }

@@ -49,6 +49,9 @@ size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, siz
  */
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
 
+/** A vector of the root as contributions of all ranks, of which the root alone has one. O(p). */
+void mca_coll_pipering_place_root(mca_coll_pipering_plan_t *plan, int ranks);
+
 /**
  * Cuts into blocks of the bytes that a search found, or that the user wants, but of whole units;
  * their bytes.

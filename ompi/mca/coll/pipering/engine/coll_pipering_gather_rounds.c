@@ -135,7 +135,8 @@ static int take_area(rounds_t *rounds)
         || (!rounds->args.recv->dense && NULL == rounds->super.unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    rounds->own = from->dense ? mca_coll_pipering_dense_place(from, rounds->me) : rounds->area + pieces;
+    rounds->own = from->dense ? mca_coll_pipering_dense_place(from, rounds->me)
+                              : rounds->area + pieces;
     return OMPI_SUCCESS;
 }
 
@@ -168,31 +169,8 @@ static bool wants_delivery(const rounds_t *rounds, int i)
         return false;
     }
     return !args->recv->dense
-           || place_of(rounds, i) != mca_coll_pipering_dense_place(args->recv, piece->rank) + piece->from;
-}
-
-/* Delivers up to `length` bytes of a piece; the bytes delivered, 0: an error. */
-static size_t copy_part(rounds_t *rounds, int i, size_t length)
-{
-    const mca_coll_pipering_layout_t *recv = rounds->args.recv;
-    const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
-    const char *from = place_of(rounds, i) + rounds->delivery_done;
-    size_t begin = piece->from + rounds->delivery_done;
-    opal_convertor_t *unpacker = rounds->super.unpacker;
-
-    if (recv->dense) {
-        const int rc = mca_common_colltools_copy(mca_coll_pipering_dense_place(recv, piece->rank) + begin, from, length,
-                                                 rounds->on_device);
-        return OMPI_SUCCESS == rc ? length : 0;
-    }
-    if (0 == rounds->delivery_done) {
-        opal_convertor_copy_and_prepare_for_recv(
-            ompi_mpi_local_convertor, &recv->type->super,
-            mca_coll_pipering_contribution_count(recv, piece->rank),
-            mca_coll_pipering_contribution(recv, piece->rank), 0, unpacker);
-        opal_convertor_set_position(unpacker, &begin);
-    }
-    return mca_common_colltools_unpack(unpacker, from, length, rounds->on_device);
+           || place_of(rounds, i)
+                  != mca_coll_pipering_dense_place(args->recv, piece->rank) + piece->from;
 }
 
 /*
@@ -201,19 +179,18 @@ static size_t copy_part(rounds_t *rounds, int i, size_t length)
  */
 static bool deliver_part(rounds_t *rounds, int i, size_t *budget, int *rc)
 {
-    const size_t left = piece_at(rounds, i)->bytes - rounds->delivery_done;
+    const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
+    const size_t left = piece->bytes - rounds->delivery_done;
 
     if (!wants_delivery(rounds, i)) {
         return true;
     }
-    const size_t done = copy_part(rounds, i, left < *budget ? left : *budget);
+    const size_t done = mca_coll_pipering_scheduled_deliver(
+        &rounds->super, rounds->args.recv, piece->rank, place_of(rounds, i) + rounds->delivery_done,
+        piece->from + rounds->delivery_done, left < *budget ? left : *budget, rounds->on_device);
     *rc = 0 == done ? OMPI_ERROR : *rc;
     *budget -= done;
-    rounds->super.traffic.bytes_copied += done;
     rounds->delivery_done = done < left ? rounds->delivery_done + done : 0;
-    if (done == left && !rounds->args.recv->dense) {
-        opal_convertor_cleanup(rounds->super.unpacker);
-    }
     return done == left;
 }
 

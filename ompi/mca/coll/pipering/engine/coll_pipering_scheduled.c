@@ -34,6 +34,7 @@ void *mca_coll_pipering_scheduled_new(const mca_common_colltools_caller_t *calle
         scheduled->schedule.caller = caller;
         scheduled->schedule.tag = tag;
         scheduled->schedule.context = scheduled;
+        scheduled->unpacking = -1;
     }
     return scheduled;
 }
@@ -75,6 +76,45 @@ int mca_coll_pipering_scheduled_pack(mca_coll_pipering_scheduled_t *scheduled,
     ompi_datatype_type_size(from.type, &size);
     scheduled->traffic.bytes_copied += bytes;
     return size * from.count < bytes ? OMPI_ERROR : mca_coll_pipering_copy(&from, &to);
+}
+
+/* Puts the unpacker at a byte of a contribution, unless it is there. */
+static void unpack_from(mca_coll_pipering_scheduled_t *scheduled,
+                        const mca_coll_pipering_layout_t *layout, int rank, size_t begin)
+{
+    if (rank == scheduled->unpacking && begin == scheduled->unpacked) {
+        return;
+    }
+    if (0 <= scheduled->unpacking) {
+        opal_convertor_cleanup(scheduled->unpacker);
+    }
+    scheduled->unpacking = rank;
+    scheduled->unpacked = begin;
+    opal_convertor_copy_and_prepare_for_recv(
+        ompi_mpi_local_convertor, &layout->type->super,
+        mca_coll_pipering_contribution_count(layout, rank),
+        mca_coll_pipering_contribution(layout, rank), 0, scheduled->unpacker);
+    opal_convertor_set_position(scheduled->unpacker, &begin);
+}
+
+size_t mca_coll_pipering_scheduled_deliver(mca_coll_pipering_scheduled_t *scheduled,
+                                           const mca_coll_pipering_layout_t *layout, int rank,
+                                           const char *packed, size_t begin, size_t bytes,
+                                           bool on_device)
+{
+    size_t done;
+
+    if (layout->dense) {
+        char *place = mca_coll_pipering_dense_place(layout, rank) + begin;
+        done = OMPI_SUCCESS == mca_common_colltools_copy(place, packed, bytes, on_device) ? bytes
+                                                                                          : 0;
+    } else {
+        unpack_from(scheduled, layout, rank, begin);
+        done = mca_common_colltools_unpack(scheduled->unpacker, packed, bytes, on_device);
+        scheduled->unpacked += done;
+    }
+    scheduled->traffic.bytes_copied += done;
+    return done;
 }
 
 bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled)

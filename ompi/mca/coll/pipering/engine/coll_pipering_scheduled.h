@@ -34,6 +34,8 @@ typedef struct mca_coll_pipering_scheduled_t {
     mca_coll_pipering_traffic_t traffic; /**< all that the schedule lists */
     void *memory;                        /**< of values, freed with it; or NULL */
     opal_convertor_t *unpacker;          /**< of what is delivered, likewise */
+    int unpacking;                       /**< contribution that it is at, -1: none ... */
+    size_t unpacked;                     /**< ... and bytes of that before */
 } mca_coll_pipering_scheduled_t;
 
 /**
@@ -51,6 +53,16 @@ void mca_coll_pipering_scheduled_listed(mca_coll_pipering_scheduled_t *scheduled
 int mca_coll_pipering_scheduled_pack(mca_coll_pipering_scheduled_t *scheduled,
                                      const mca_coll_pipering_layout_t *layout, int rank,
                                      char *packed, size_t bytes);
+
+/**
+ * Brings up to `bytes` packed bytes of a contribution, from byte `begin` on, to their place; the
+ * bytes that have been brought, 0: an error. Elements that are not dense want the unpacker.
+ * `on_device`: either may be memory of a device.
+ */
+size_t mca_coll_pipering_scheduled_deliver(mca_coll_pipering_scheduled_t *scheduled,
+                                           const mca_coll_pipering_layout_t *layout, int rank,
+                                           const char *packed, size_t begin, size_t bytes,
+                                           bool on_device);
 
 /** Frees all but the memory into which a message may still come; true if there is any. */
 bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled);

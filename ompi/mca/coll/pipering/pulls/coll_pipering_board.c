@@ -64,7 +64,7 @@ static struct {
     uint64_t word;
     struct {
         endpoint_t *endpoint; /* NULL: it cannot be reached, or has not been tried */
-        bool tried, able;
+        bool tried;
     } *peer; /* [places] */
 } board;
 
@@ -171,7 +171,7 @@ static void make_board(char *name)
     board.held = part;
     if (OMPI_SUCCESS
         == mca_common_colltools_segment_make(&silent, &board.segment, size, false)) {
-        mca_common_colltools_board_name(&board.segment, name);
+        mca_common_colltools_segment_write(&board.segment, name);
     }
 }
 
@@ -331,19 +331,23 @@ static bool copy(endpoint_t *endpoint, void *here, uint64_t there, size_t bytes,
                                : MCA_SMSC_CALL(copy_from, endpoint, here, address, bytes, NULL));
 }
 
-/* Gets the endpoint of a process, and reads a known word there. */
-static bool try_peer(ompi_communicator_t *comm, int rank, int place)
+/* The endpoint of a process, where a known word can be read; NULL: it cannot. */
+static endpoint_t *try_peer(ompi_communicator_t *comm, int rank, int place)
 {
     const header_t *header = header_at(place);
     uint64_t word = 0;
 
     if (NULL == mca_smsc || mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)) {
-        return false;
+        return NULL;
     }
     endpoint_t *endpoint = MCA_SMSC_CALL(get_endpoint, &ompi_comm_peer_lookup(comm, rank)->super);
-    board.peer[place].endpoint = endpoint;
-    return NULL != endpoint && copy(endpoint, &word, header->word, sizeof(word), false)
-           && word_of(header->process - 1) == word;
+    if (NULL != endpoint
+        && !(copy(endpoint, &word, header->word, sizeof(word), false)
+             && word_of(header->process - 1) == word)) {
+        MCA_SMSC_CALL(return_endpoint, endpoint);
+        return NULL;
+    }
+    return endpoint;
 }
 
 bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
@@ -351,17 +355,18 @@ bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place
 {
     OPAL_THREAD_LOCK(&board.lock);
     if (!board.peer[place].tried) {
-        board.peer[place].able = try_peer(comm, rank, place);
+        board.peer[place].endpoint = try_peer(comm, rank, place);
         board.peer[place].tried = true;
-        if (!board.peer[place].able) {
+        if (NULL == board.peer[place].endpoint) {
             opal_output_verbose(1, ompi_coll_base_framework.framework_output,
                                 "coll/pipering: rank %d of %s cannot read memory of rank %d on its "
                                 "node, and gets messages", ompi_comm_rank(comm), comm->c_name,
                                 rank);
         }
     }
+    endpoint_t *endpoint = board.peer[place].endpoint;
     OPAL_THREAD_UNLOCK(&board.lock);
-    return board.peer[place].able && copy(board.peer[place].endpoint, here, there, bytes, to);
+    return NULL != endpoint && copy(endpoint, here, there, bytes, to);
 }
 #else
 bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,

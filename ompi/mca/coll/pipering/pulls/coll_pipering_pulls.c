@@ -23,8 +23,8 @@
  * writes its part to the others itself, since it would only wait. What is not there yet is passed
  * over: a rank that is late delays those who need what it has.
  *
- * A contribution that is not dense, or lies on a device, is packed before it is told; one that is to
- * come to such a place comes block by block through memory of the host, one that is split as a whole.
+ * A contribution that is not dense, or lies on a device, is packed before it is told. To such a
+ * place one comes block by block through memory of the host; one that is split, as a whole.
  *
  * Where a rank cannot read another one's memory, it asks in the notice for a message. A rank that
  * cannot attach the board sends its contribution to all, and receives theirs: others look for its
@@ -80,7 +80,8 @@ typedef struct {
     int error; /* OMPI_SUCCESS, or why the call is given up */
     bool on_device;
     bool through;   /* what comes in cannot come to its place */
-    uint32_t counts; /* a hash of all contributions' bytes */
+    uint32_t counts; /* a hash of all contributions' bytes: ranks that disagree must not write to
+                        each other */
     notice_t *mine; /* NULL: nobody reads from this rank, not yet or not any more */
     bool up;        /* it has been up */
     char *own;      /* the contribution */
@@ -91,7 +92,6 @@ typedef struct {
     bool here;        /* so are all others */
     int delivery;     /* split that is being delivered */
     size_t delivered; /* bytes of it */
-    int unpacking;    /* contribution that the unpacker is at, -1: none */
     peer_t *peer;     /* [p], in the same memory */
 } pulls_t;
 
@@ -164,17 +164,6 @@ static int copy_own(pulls_t *pulls)
     return mca_coll_pipering_copy(&from, &to);
 }
 
-/* A hash of what all ranks contribute: those that disagree must not write to each other. */
-static uint32_t hash_counts(const pulls_t *pulls)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    for (int r = 0; r < pulls->p; ++r) {
-        hash = (hash ^ pulls->args.bytes[r]) * UINT64_C(1099511628211);
-    }
-    return (uint32_t) (hash >> 32);
-}
-
 /* Says where this rank's contribution is, if others read it; false: no notice is free yet. */
 static bool put_up(pulls_t *pulls)
 {
@@ -204,27 +193,10 @@ static bool put_up(pulls_t *pulls)
 /* Brings bytes of a contribution from memory of the host to their place. */
 static int deliver(pulls_t *pulls, int rank, const char *from, size_t begin, size_t bytes)
 {
-    const mca_coll_pipering_layout_t *recv = pulls->args.recv;
-    opal_convertor_t *unpacker = pulls->super.unpacker;
-
-    pulls->super.traffic.bytes_copied += bytes;
-    if (recv->dense) {
-        return mca_common_colltools_copy(mca_coll_pipering_dense_place(recv, rank) + begin, from,
-                                         bytes, pulls->on_device);
-    }
-    if (rank != pulls->unpacking) {
-        if (0 <= pulls->unpacking) {
-            opal_convertor_cleanup(unpacker);
-        }
-        pulls->unpacking = rank;
-        opal_convertor_copy_and_prepare_for_recv(
-            ompi_mpi_local_convertor, &recv->type->super,
-            mca_coll_pipering_contribution_count(recv, rank),
-            mca_coll_pipering_contribution(recv, rank), 0, unpacker);
-        opal_convertor_set_position(unpacker, &begin);
-    }
-    return bytes == mca_common_colltools_unpack(unpacker, from, bytes, false) ? OMPI_SUCCESS
-                                                                              : OMPI_ERROR;
+    return bytes == mca_coll_pipering_scheduled_deliver(&pulls->super, pulls->args.recv, rank, from,
+                                                        begin, bytes, pulls->on_device)
+               ? OMPI_SUCCESS
+               : OMPI_ERROR;
 }
 
 /* A pull: bytes of a contribution from a rank that has them. */
@@ -422,7 +394,7 @@ static void push(pulls_t *pulls, int to, size_t *budget)
     const int split = mca_coll_pipering_split_of(&pulls->splits, pulls->me);
     peer_t *peer = &pulls->peer[to];
 
-    if (0 > split || peer->pushed) {
+    if (0 > split || peer->pushed || 0 == *budget) {
         return;
     }
     const pull_t part = part_of(pulls, split, pulls->me);
@@ -552,19 +524,10 @@ static bool has_come(pulls_t *pulls, int rank, int *rc)
     return true;
 }
 
-/* Gets the parts that a rank would have, which is not on the board, from their owners. */
-static bool advance_off(pulls_t *pulls, int rank, size_t *budget, int *rc)
-{
-    peer_t *peer = &pulls->peer[rank];
-
-    while (OMPI_SUCCESS == *rc && peer->next < pulls_of(pulls) && 0 < *budget) {
-        *rc = advance_pull(pulls, rank, budget);
-    }
-    *rc = OMPI_ERR_WOULD_BLOCK == *rc ? OMPI_SUCCESS : *rc;
-    return peer->next == pulls_of(pulls);
-}
-
-/* Moves on with a rank; true: all is read that it has. */
+/*
+ * Moves on with a rank; true: all is read that it has. Parts that one would have which is not on
+ * the board come from their owners.
+ */
 static bool advance_peer(pulls_t *pulls, int rank, size_t *budget, int *rc)
 {
     peer_t *peer = &pulls->peer[rank];
@@ -572,21 +535,21 @@ static bool advance_peer(pulls_t *pulls, int rank, size_t *budget, int *rc)
     if (!is_read(pulls, rank)) {
         return true;
     }
-    if (!find_notice(pulls, rank)) {
+    if (find_notice(pulls, rank)) {
+        *rc = judge(pulls, rank);
+        if (OMPI_SUCCESS == *rc) {
+            push(pulls, rank, budget);
+        }
+    } else {
         *rc = pulls->error;
-        return peer->off && advance_off(pulls, rank, budget, rc);
-    }
-    *rc = judge(pulls, rank);
-    if (OMPI_SUCCESS == *rc) {
-        push(pulls, rank, budget);
+        if (!peer->off) {
+            return false;
+        }
     }
     while (OMPI_SUCCESS == *rc && peer->next < pulls_of(pulls) && 0 < *budget) {
         *rc = advance_pull(pulls, rank, budget);
     }
-    if (OMPI_ERR_WOULD_BLOCK == *rc) {
-        *rc = OMPI_SUCCESS;
-        return false;
-    }
+    *rc = OMPI_ERR_WOULD_BLOCK == *rc ? OMPI_SUCCESS : *rc;
     return peer->next == pulls_of(pulls)
            && (peer->pushed || 0 > mca_coll_pipering_split_of(&pulls->splits, pulls->me));
 }
@@ -683,7 +646,6 @@ static bool is_left(pulls_t *pulls)
             return false;
         }
     }
-    end_messages(pulls);
     mca_coll_pipering_board_take_down(pulls->mine);
     pulls->mine = NULL;
     return true;
@@ -787,9 +749,7 @@ static int pull(void *context, int from, int to)
     if ((OMPI_SUCCESS == pulls->error && !pulls->here) || !tell_all(pulls) || !is_left(pulls)) {
         return OMPI_ERR_WOULD_BLOCK;
     }
-    if (OMPI_SUCCESS != pulls->error) {
-        end_messages(pulls);
-    }
+    end_messages(pulls);
     return pulls->error;
 }
 
@@ -806,10 +766,10 @@ static void init(pulls_t *pulls, const mca_coll_pipering_rounds_args_t *args, ui
     pulls->splits = mca_coll_pipering_splits_find(args->bytes, pulls->p);
     pulls->split = 0 < pulls->splits.count;
     pulls->splits.count = pulls->off ? 0 : pulls->splits.count; /* all comes whole */
-    pulls->unpacking = -1;
     pulls->name = (mca_coll_pipering_call_name_t){.comm = MCA_COMMON_COLLTOOLS_COMM_NAME(comm),
                                                   .call = call};
-    pulls->counts = hash_counts(pulls);
+    pulls->counts = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, args->bytes,
+                                              (size_t) pulls->p * sizeof(*args->bytes));
     for (int r = 0; r < pulls->p; ++r) {
         pulls->peer[r] = (peer_t){.place = -1,
                                   .receive = MPI_REQUEST_NULL,
