@@ -128,7 +128,8 @@ static bool can(const int of[DRAWN_PARTS])
     case LEADERS:
         return DRAWN_ALLGATHER == call;
     case PULLS:
-        return (gathers || bcast) && ONE_NODE == of[DRAWN_PLACE];
+        return ONE_NODE == of[DRAWN_PLACE]
+               && (gathers || bcast || (reduces && !scans && DRAWN_CONTIGUOUS == type));
     case FIXED:
         return (FOLD_REDUCE == call || FOLD_ALLREDUCE == call) && DRAWN_FLOATING == op;
     default:

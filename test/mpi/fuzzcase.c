@@ -25,7 +25,7 @@
  * Where buffers may be a device's (device.c), those of reductions that the module below may serve
  * are not, for these read them; STAGED=1: somebody stages them, in blocking calls.
  *
- * PULLS=1: all gathers and broadcasts by pulls.
+ * PULLS=1: all gathers, broadcasts and reductions by pulls.
  *
  * THREADS=t: so many threads have rows of their own at the same time. LEADERS=1: gathers through
  * coll/mleader alone, of all variants; SEGMENT says of how many bytes its segments are.
@@ -62,7 +62,7 @@ static struct {
     bool leaders;                       /* by coll/mleader alone */
     bool threaded;                      /* variables stay as they are */
     bool staged;                        /* calls of others take memory of a device, blocking ones */
-    bool pulls;                         /* gathers and broadcasts by these alone */
+    bool pulls;                         /* gathers and reductions by these alone */
     bool turns;                         /* ranks start their calls one after the other */
     bool rush;
     size_t block_size;
@@ -82,27 +82,30 @@ static void random_folds(dice_t *dice)
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
     static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS, KNOB_PULLS};
-    static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS,
-                                    KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
+    static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS, KNOB_PIPELINE,
+                                    KNOB_MESH_TREES, KNOB_MESH_PATH, KNOB_PULLS};
     static const int of_both[] = {KNOB_RING,        KNOB_ROUNDS,     KNOB_MERGED, KNOB_MESH_PATH,
-                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_AUTO,   KNOB_OFF};
-    static const int of_scatter[] = {KNOB_PIPELINE, KNOB_RING, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
+                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_PULLS,  KNOB_AUTO,
+                                  KNOB_OFF};
+    static const int of_scatter[] = {KNOB_PIPELINE, KNOB_RING, KNOB_ROUNDS, KNOB_PULLS, KNOB_AUTO,
+                                     KNOB_OFF};
+    const int any = of.pulls ? KNOB_PULLS : 0;
     char name[64];
 
     of.folds_forced = of.component && (of.rush || of.threaded || !dice_once_in(dice, 3));
     for (int i = 0; i < 4; i++) {
-        const int forced = 0 == i   ? of_bcast[of.pulls ? 3 : dice_roll(dice, 4)]
-                           : 1 == i ? of_reduce[dice_roll(dice, 6)]
+        const int forced = 0 == i   ? of_bcast[dice_roll(dice, 4)]
+                           : 1 == i ? of_reduce[dice_roll(dice, 7)]
                                     : of_line[dice_roll(dice, 2)];
         const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 4)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
-        knob_set(name, algorithm);
+        knob_set(name, 0 != any && 2 > i ? any : algorithm);
     }
-    knob_set("coll_pipering_allreduce_algorithm",
-             of_both[dice_roll(dice, of.folds_forced ? 6 : 8)]);
-    knob_set("coll_pipering_reduce_scatter_algorithm",
-             of_scatter[dice_roll(dice, of.folds_forced ? 3 : 5)]);
+    const int both = of_both[dice_roll(dice, of.folds_forced ? 7 : 9)];
+    knob_set("coll_pipering_allreduce_algorithm", 0 != any ? any : both);
+    const int scatter = of_scatter[dice_roll(dice, of.folds_forced ? 4 : 6)];
+    knob_set("coll_pipering_reduce_scatter_algorithm", 0 != any ? any : scatter);
     knob_set("coll_pipering_fixed_point_sum", dice_once_in(dice, 4));
 }
 

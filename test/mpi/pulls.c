@@ -12,7 +12,10 @@
  * @file
  * What pulls move: no message, and each byte that a rank receives once, whoever copies it. Regular
  * contributions, one contributor, few large ones, and broadcasts; in place, with types that have
- * gaps on some ranks, and with counts that differ between ranks, which is an error of all.
+ * gaps on some ranks, and with counts that differ between ranks, which is an error of all. What
+ * reductions move: each rank reads a range of all vectors, and results.
+ *
+ * FAILS=1: some rank can read no more at some time, and from then on all calls are errors of all.
  */
 
 #include "knob.h"
@@ -41,11 +44,37 @@ static int value_of(int rank, int i)
     return 7 * i + 1000003 * rank;
 }
 
+static void force(int algorithm)
+{
+    knob_set("coll_pipering_allgatherv_algorithm", algorithm);
+    knob_set("coll_pipering_allgather_algorithm", algorithm);
+    knob_set("coll_pipering_bcast_algorithm", algorithm);
+    knob_set("coll_pipering_reduce_algorithm", algorithm);
+    knob_set("coll_pipering_allreduce_algorithm", algorithm);
+    knob_set("coll_pipering_reduce_scatter_algorithm", algorithm);
+}
+
+/* By messages, as the collectives are what is tried. */
 static uint64_t sum(uint64_t own)
 {
-    uint64_t all;
+    uint64_t all = own, other;
 
-    TAP_MPI(MPI_Allreduce(&own, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD));
+    for (int r = 1; r < tap_size; r++) {
+        if (0 == tap_rank) {
+            TAP_MPI(MPI_Recv(&other, 1, MPI_UINT64_T, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            all += other;
+        }
+    }
+    if (0 < tap_rank) {
+        TAP_MPI(MPI_Send(&own, 1, MPI_UINT64_T, 0, 0, MPI_COMM_WORLD));
+    }
+    for (int r = 1; r < tap_size; r++) {
+        if (0 == tap_rank) {
+            TAP_MPI(MPI_Send(&all, 1, MPI_UINT64_T, r, 0, MPI_COMM_WORLD));
+        } else if (r == tap_rank) {
+            TAP_MPI(MPI_Recv(&all, 1, MPI_UINT64_T, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        }
+    }
     return all;
 }
 
@@ -119,6 +148,83 @@ static void try_bcast(int elements)
     free(vector);
 }
 
+/* Sums whose ranges are even: bytes that all ranks copy, in elements of a rank's range. */
+static void try_reductions(void)
+{
+    static const char *const names[] = {"reduce-scatter", "reduction", "allreduce"};
+    const uint64_t p = (uint64_t) tap_size;
+    const uint64_t expected[] = {p * (p - 1), (p + 1) * (p - 1), 2 * p * (p - 1)};
+    const int range = LARGE / 4, elements = range * tap_size;
+    int *vector = tap_memory((size_t) elements * sizeof(int));
+    int *result = tap_memory((size_t) elements * sizeof(int));
+
+    for (int kind = 0; kind < 3; kind++) {
+        const bool has_result = 1 != kind || 0 == tap_rank;
+        const int count = 0 == kind ? range : elements, first = 0 == kind ? tap_rank * range : 0;
+        const uint64_t messages = knob_counters("coll_pipering_blocks_");
+        const uint64_t calls = knob_counter("coll_pipering_calls");
+        const uint64_t copied = knob_counter("coll_pipering_bytes_copied");
+        bool right = true;
+
+        for (int i = 0; i < elements; i++) {
+            vector[i] = value_of(tap_rank, i);
+        }
+        if (0 == kind) {
+            TAP_MPI(MPI_Reduce_scatter_block(vector, result, range, MPI_INT, MPI_SUM,
+                                             MPI_COMM_WORLD));
+        } else if (1 == kind) {
+            TAP_MPI(MPI_Reduce(vector, result, elements, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
+        } else {
+            TAP_MPI(MPI_Allreduce(vector, result, elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+        }
+        const bool served = calls + 1 == knob_counter("coll_pipering_calls");
+        const uint64_t more = knob_counter("coll_pipering_bytes_copied") - copied;
+        for (int i = 0; has_result && i < count; i++) {
+            int value = 0;
+            for (int r = 0; r < tap_size; r++) {
+                value += value_of(r, first + i);
+            }
+            right = right && value == result[i];
+        }
+        tap_check(right && served && messages == knob_counters("coll_pipering_blocks_"),
+                  right ? "it was not served, or by messages" : "a wrong sum", "%s", names[kind]);
+        tap_check(expected[kind] * (uint64_t) range * sizeof(int) == sum(more),
+                  "other bytes are copied", "%s: each rank reads its range, and results",
+                  names[kind]);
+    }
+    free(vector);
+    free(result);
+}
+
+/* Calls until some rank has failed to read, and some more: all ranks see the same. */
+static void try_failing(void)
+{
+    int *all = tap_memory((size_t) tap_size * LARGE * sizeof(int));
+    int *sums = tap_memory(LARGE * sizeof(int));
+    int failed = 0, different = 0, calls = 0;
+    MPI_Comm comm;
+
+    memset(all, 0, (size_t) tap_size * LARGE * sizeof(int));
+    force(KNOB_OFF);
+    TAP_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TAP_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    force(KNOB_PULLS);
+    for (; calls < 40 && 4 > failed; calls++) {
+        const int code = 0 == calls % 2
+                             ? MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, all, LARGE, MPI_INT, comm)
+                             : MPI_Allreduce(all, sums, LARGE, MPI_INT, MPI_SUM, comm);
+        const int errors = (int) sum(MPI_SUCCESS != code);
+        failed += 0 < errors;
+        different += 0 < errors && tap_size > errors;
+    }
+    force(KNOB_OFF);
+    tap_check(4 == failed && 0 == different, "ranks differ, or nothing fails",
+              "what cannot be read is an error of all ranks");
+    TAP_MPI(MPI_Comm_free(&comm));
+    free(all);
+    free(sums);
+}
+
 /* Rank 0 believes that the last rank has one element more. */
 static void try_unequal(void)
 {
@@ -163,10 +269,14 @@ int main(int argc, char **argv)
     if (!knob_begin()) {
         tap_bail("coll/pipering is not there");
     }
-    knob_set("coll_pipering_allgatherv_algorithm", KNOB_PULLS);
-    knob_set("coll_pipering_bcast_algorithm", KNOB_PULLS);
+    force(KNOB_PULLS);
     if (!are_there()) {
         tap_skip("processes may not read each other's memory here", "pulls");
+        knob_end();
+        return tap_end();
+    }
+    if (0 != tap_number("FAILS", 0)) {
+        try_failing();
         knob_end();
         return tap_end();
     }
@@ -177,6 +287,7 @@ int main(int argc, char **argv)
     try_bcast(1);
     try_bcast(SMALL);
     try_bcast(LARGE);
+    try_reductions();
     try_unequal();
     knob_end();
     return tap_end();

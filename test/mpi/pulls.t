@@ -1,14 +1,14 @@
 #!/bin/bash
-# Gathers and broadcasts inside a node by pulls: random calls of all kinds, forced; where a rank
-# cannot read others, from the beginning or from some call on; where one dies as it reads; and what
-# they move: no message, and each byte once.
+# Gathers and reductions inside a node by pulls: random calls of all kinds, forced; where a rank
+# cannot read others, from the beginning, which leaves them to messages, or from some call on, which
+# is an error of all; where one dies as it reads; and what they move: no message, and each byte once.
 #
 #   N=CASES SEED=NUMBER      other random calls
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 build_fuzz
-build pulls
+build pulls "$here/fault.c" -ldl
 seed=${SEED:-1}
 echo "# SEED=$seed"
 n=${N:-60}
@@ -28,9 +28,11 @@ long on_one "fuzz" 16 "$limit" "${random[@]}" "$bin/fuzz"
 # Open MPI's own transport reads memory of others too, and loses bytes where that fails now and then
 no_reads=(--mca btl_sm_flags 1)
 for victim in 1 all; do
-    for spared in 0 40; do
-        on_one "fuzz, $victim cannot read after $spared" 4 "$limit" "${no_reads[@]}" \
-            "${random[@]}" -x FAULT=read -x VICTIM=$victim -x REFUSE=1 -x SPARED=$spared "$bin/fuzz"
+    on_one "fuzz, $victim cannot read" 4 "$limit" "${no_reads[@]}" "${random[@]}" \
+        -x FAULT=read -x VICTIM=$victim -x REFUSE=1 "$bin/fuzz"
+    for spared in 3 20; do
+        on_one "$victim cannot read after $spared" 4 60 "${no_reads[@]}" -x FAILS=1 \
+            -x FAULT=read -x VICTIM=$victim -x REFUSE=1 -x SPARED=$spared "$bin/pulls"
     done
 done
 

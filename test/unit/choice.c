@@ -76,6 +76,7 @@ static void place_ranks(call_t *call, int ranks, int per_node)
         .ppn = ranks < per_node ? ranks : per_node,
         .node_of = call->node_of,
         .load = tap_once_in(2) ? 1 : tap_between(1, 8) / 2.0,
+        .pulls = 1 == nodes && tap_once_in(2),
         .below = (mca_coll_pipering_below_t) tap_below(MCA_COLL_PIPERING_BELOW_HAN_6 + 1),
         .machine = &call->machine};
 }
@@ -192,12 +193,26 @@ static double forced_time(const call_t *call, const mca_coll_pipering_row_t *row
     return time;
 }
 
+/* Ranks of one node wait for a processor before they see a message, and share the memory. */
+static mca_coll_pipering_cost_t cost_of(const call_t *call, double beta)
+{
+    const double *value = call->machine.value, load = call->at.load;
+    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta, load);
+
+    if (1 == call->at.nodes) {
+        const double streams = cost.local.beta * 1e9 / value[MCA_COLL_PIPERING_MEMORY];
+        cost.local.latency *= 1 < cost.crowd ? cost.crowd : 1;
+        cost.crowd = fmax(cost.crowd, call->at.ranks / streams);
+    }
+    return cost;
+}
+
 static double below_time(const call_t *call, const plan_t *plan, double beta)
 {
     size_t bytes[MOST];
     const mca_coll_pipering_sizes_t *sizes = &call->key.sizes;
     const double load = call->at.load;
-    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta, load);
+    const mca_coll_pipering_cost_t cost = cost_of(call, beta);
     mca_coll_pipering_below_call_t below = {
         .modules = call->at.below,
         .collective = call->key.collective,
@@ -446,10 +461,36 @@ static void try_known(tap_tally_t *tally, const call_t *call, const plan_t *plan
 
 /* ---- all of it ---- */
 
+/*
+ * On one node pulls serve where they take no more than the module below, unless another row takes
+ * less; where there are none, gathers are left.
+ */
+static void try_local(tap_tally_t *tally, const call_t *call, const plan_t *plan)
+{
+    const shares_t shares = find_shares(plan);
+    const bool taken = MCA_COLL_PIPERING_TAKEN == plan->reason;
+    double share = NAN;
+
+    for (int i = 0; i < plan->weighed_count; i++) {
+        share = MCA_COLL_PIPERING_PULLS == plan->weighed[i].row->algorithm ? shares.row[i] : share;
+    }
+    const bool pulls = MCA_COLL_PIPERING_PULLS == plan->row->algorithm;
+    const bool gathers = mca_coll_pipering_collective_row(call->key.collective)->gathers;
+    const bool can = call->at.pulls && !mca_coll_pipering_scans(call->key.collective)
+                     && MCA_COLL_PIPERING_SMALL <= plan->total
+                     && (gathers || 1 >= call->at.load);
+    tap_try(tally,
+            (taken || MCA_COLL_PIPERING_FALLBACK_LOCAL == plan->reason)
+                && (taken || !(share < (gathers ? 1 : 0.83))) && (!pulls || !taken || share < 1.02)
+                && can != isnan(share) && !(gathers && !can && taken),
+            "%s: %s, share %g, reason %d", show(call), plan->row->value, share,
+            (int) plan->reason);
+}
+
 typedef struct findings_t {
     tap_tally_t weighed, least, made, bounded, ranks, forced, known, local, leaders;
     margin_t alone, crowded;
-    int wins[MCA_COLL_PIPERING_ROUNDS + 1], left, doubted, led;
+    int wins[MCA_COLL_PIPERING_PULLS + 1], left, doubted, led;
 } findings_t;
 
 static void try_call(findings_t *found, const call_t *call, bool all)
@@ -462,11 +503,13 @@ static void try_call(findings_t *found, const call_t *call, bool all)
         try_weighed(&found->weighed, call, plan);
         try_forced(&found->forced, call);
     }
-    if (end_of(call, 0) == end_of(call, 1) && MCA_COLL_PIPERING_BCAST <= call->key.collective) {
+    if (1 < call->at.nodes && end_of(call, 0) == end_of(call, 1)
+        && MCA_COLL_PIPERING_BCAST <= call->key.collective) {
         try_known(&found->known, call, plan);
     }
     if (2 > call->at.nodes) {
-        tap_try(&found->local, MCA_COLL_PIPERING_FALLBACK_MODEL != plan->reason, "%s", show(call));
+        try_local(&found->local, call, plan);
+        found->wins[plan->row->algorithm] += MCA_COLL_PIPERING_TAKEN == plan->reason;
     } else {
         const shares_t shares = find_shares(plan);
         const int chosen = find_weighed(plan);
@@ -517,7 +560,7 @@ static void report(const findings_t *found, int calls)
     tally_ok(&found->forced, (unsigned long) calls * 3 / 4, "what is forced is taken");
     tally_ok(&found->known, (unsigned long) calls / 6,
              "where the rate is known the plan of a vector is nearly that of the fastest algorithm");
-    tally_ok(&found->local, 20, "on one node no model of links is asked");
+    tally_ok(&found->local, 20, "on one node pulls serve where they take no more");
     tally_ok(&found->leaders, (unsigned long) calls,
              "leaders are to serve where they are no worse than who else would");
     ok(0 < found->led && found->led < calls / MCA_COLL_PIPERING_COLLECTIVES,

@@ -114,11 +114,9 @@ mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_
     return (mca_common_colltools_nodes_t){.count = together ? 1 : comm->size, .ppn = 1, .load = 3};
 }
 
-const mca_common_colltools_segment_t *mca_common_colltools_nodes_board(void)
+bool mca_coll_pipering_pulls_ready(void)
 {
-    static const mca_common_colltools_segment_t board;
-
-    return boarded ? &board : NULL;
+    return boarded;
 }
 
 bool mca_common_colltools_is_one_job(ompi_communicator_t *comm)

@@ -47,9 +47,6 @@ typedef enum {
 /** Bytes of a card's text, with its end. */
 #define MCA_COMMON_COLLTOOLS_CARD_MOST 2048
 
-/** Bytes of the text that says where shared memory is, with its end. */
-#define MCA_COMMON_COLLTOOLS_BOARD_MOST 160
-
 /** The links of adapters of one kind: the slowest of them. */
 typedef struct mca_common_colltools_links_t {
     uint32_t beta;  /**< picoseconds a byte, 0: the process has none */
@@ -64,14 +61,10 @@ typedef struct mca_common_colltools_facts_t {
     uint32_t below;      /**< hash of what decides on the modules of other components */
     uint32_t machine;    /**< hash of the file that describes the machine; 0: none, or a bad one */
     uint32_t mesh;       /**< hash of the file that describes the mesh, likewise */
-    uint32_t reads;      /**< hash of what processes that can read each other's memory have alike;
-                              0: it can read none */
     uint32_t eager;      /**< bytes that btl/tcp sends without asking, 0: not known */
     mca_common_colltools_links_t tcp, rdma;
     uint32_t variables[MCA_COMMON_COLLTOOLS_OWNERS]; /**< hash of all that must be equal; 0: the
                                                           component is not there */
-    char board[MCA_COMMON_COLLTOOLS_BOARD_MOST]; /**< where this process has made its node's board;
-                                                      "": it has not */
     char unusual[MCA_COMMON_COLLTOOLS_CARD_MOST]; /**< those that are not at their defaults:
                                                        " OWNER.INDEX=HASH" each */
 } mca_common_colltools_facts_t;

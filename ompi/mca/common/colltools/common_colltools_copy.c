@@ -47,6 +47,14 @@ bool mca_common_colltools_interleaves(const ompi_datatype_t *type)
     return layout->true_ub - layout->true_lb > (0 > extent ? -extent : extent);
 }
 
+bool mca_common_colltools_is_dense(const ompi_datatype_t *type)
+{
+    const opal_datatype_t *layout = &type->super;
+
+    return 0 == layout->true_lb && opal_datatype_is_contiguous_memory_layout(layout, 2)
+           && (ptrdiff_t) layout->size == layout->ub - layout->lb;
+}
+
 #if MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR
 
 #    include "opal/mca/accelerator/accelerator.h"

@@ -41,6 +41,9 @@ size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrd
 /** Whether an element may lie between the parts of another one, as columns of a matrix do. */
 bool mca_common_colltools_interleaves(const ompi_datatype_t *type);
 
+/** Whether elements in a row have all their bytes, and no others, from the first one's address on. */
+bool mca_common_colltools_is_dense(const ompi_datatype_t *type);
+
 /**
  * Whether an address is memory of a device, which the host must neither read nor write. Ranks
  * may differ in this, so it must not decide anything that ranks have to agree on.

@@ -89,9 +89,7 @@ static struct {
     int32_t *host_of; /* [processes of the job] NULL: not asked yet, or it is not */
     bool mapped;      /* that has been asked */
     bool mixed;       /* processes of this job on this node differ */
-    bool apart;       /* they cannot read each other's memory */
     uint64_t host; /* of this process */
-    mca_common_colltools_segment_t board; /* name "": not known */
     mca_common_colltools_facts_t own;
 } table;
 
@@ -228,8 +226,7 @@ void mca_common_colltools_nodes_open(void)
     table.hosts = NULL;
     table.host_of = NULL;
     table.count = table.capacity = table.kind_count = table.host_count = 0;
-    table.mapped = table.mixed = table.apart = false;
-    table.board.name[0] = '\0';
+    table.mapped = table.mixed = false;
     tell_own();
 }
 
@@ -357,24 +354,6 @@ static bool is_own(const opal_process_name_t *name)
     return own.jobid == name->jobid && own.vpid == name->vpid;
 }
 
-/* Keeps where the board of this node is; it makes no kind of its own. */
-static void take_board(uint64_t host, bool own_job, mca_common_colltools_facts_t *facts)
-{
-    if (own_job && host == table.host && '\0' != facts->board[0]
-        && '\0' == table.board.name[0]) {
-        mca_common_colltools_segment_read(facts->board, &table.board);
-    }
-    memset(facts->board, 0, sizeof(facts->board));
-}
-
-const mca_common_colltools_segment_t *mca_common_colltools_nodes_board(void)
-{
-    return NULL == table.host_of || table.apart || 0 == table.own.reads
-                   || '\0' == table.board.name[0]
-               ? NULL
-               : &table.board;
-}
-
 /* Asks for the card of a process, which may be missing, or of another release. */
 static int ask_card(const opal_process_name_t *name, entry_t *found)
 {
@@ -395,7 +374,6 @@ static int ask_card(const opal_process_name_t *name, entry_t *found)
             return OMPI_SUCCESS;
         }
     }
-    take_board(host, own_job, &facts);
     *found = (entry_t){number_node(host), number_kind(&facts)};
     return UNKNOWN == found->node || UNKNOWN == found->kind ? OMPI_ERR_OUT_OF_RESOURCE
                                                             : OMPI_SUCCESS;
@@ -451,9 +429,8 @@ static void compare_own(opal_process_name_t name, uint32_t size)
 
     for (name.vpid = 0; name.vpid < size; ++name.vpid) {
         if (table.own_host == table.host_of[name.vpid]) {
-            const bool there = OMPI_SUCCESS == ask_card(&name, &found) && 0 <= found.kind;
-            table.mixed |= !there || differ(&table.own, table.kinds[found.kind]);
-            table.apart |= !there || table.own.reads != table.kinds[found.kind]->reads;
+            table.mixed |= OMPI_SUCCESS != ask_card(&name, &found) || MISSING == found.kind
+                           || differ(&table.own, table.kinds[found.kind]);
         }
     }
 }

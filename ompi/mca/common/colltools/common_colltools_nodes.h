@@ -20,7 +20,6 @@
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "ompi/mca/common/colltools/common_colltools_card.h"
-#include "ompi/mca/common/colltools/common_colltools_segment.h"
 #include "ompi/mca/common/colltools/common_colltools_vars.h"
 
 BEGIN_C_DECLS
@@ -78,14 +77,6 @@ typedef enum {
 mca_common_colltools_difference_t
 mca_common_colltools_nodes_compare(ompi_communicator_t *comm, mca_common_colltools_owner_t owner,
                                    const mca_common_colltools_facts_t *const *of);
-
-/**
- * The segment of the board of this node, of this job, as its first process says where it is; NULL:
- * it has made none, the job is not one program, so that not all have read its card, or processes of
- * the job on this node cannot all read each other's memory. Known once the cards of a communicator
- * are found, and alike on all its ranks of a node.
- */
-const mca_common_colltools_segment_t *mca_common_colltools_nodes_board(void);
 
 /** The same as mca_common_colltools_nodes_find, ahead of the first call, whatever becomes of it. */
 void mca_common_colltools_nodes_prepare(ompi_communicator_t *comm);

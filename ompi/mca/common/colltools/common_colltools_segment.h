@@ -79,7 +79,10 @@ int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *direc
                                          const mca_common_colltools_segment_t *segment,
                                          size_t from, size_t size);
 
-/** Where a segment is, as a word of at most 120 characters. Read, it has no name: it is none. */
+/** Bytes of the text that says where a segment is, with its end. */
+#define MCA_COMMON_COLLTOOLS_SEGMENT_TEXT 160
+
+/** Where a segment is, as a word. Read, it has no name: it is none. */
 void mca_common_colltools_segment_write(const mca_common_colltools_segment_t *segment, char *text);
 void mca_common_colltools_segment_read(const char *text, mca_common_colltools_segment_t *segment);
 

@@ -14,7 +14,7 @@
  *
  *     rounds       a gather, or a reduction, in rounds of groups of ranks; a scan in rounds
  *     mesh_lines   a reduction along the lines of a mesh
- *     pulls        a gather inside a node
+ *     pulls        a gather, or a reduction, inside a node
  */
 
 #include "coll_pipering_request.h"
@@ -57,6 +57,7 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
            .slots = &plan->slots,
            .in = plan->in,
            .out = plan->out,
+           .splits = &plan->splits,
            .bytes = plan->bytes,
            .contributor = plan->contributor,
            .starts = plan->starts,
@@ -71,7 +72,10 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
         return mca_coll_pipering_mesh_lines(&args, call->context->setup->ways, made);
     }
     if (MCA_COLL_PIPERING_PULLS == plan->row->algorithm) {
-        return mca_coll_pipering_pulls_new(&args, number_of(request), made);
+        const uint64_t number = number_of(request);
+        return NULL == call->op
+                   ? mca_coll_pipering_pulls_gather_new(&args, number, made)
+                   : mca_coll_pipering_pulls_reduce_new(&args, number, plan->key.ordered, made);
     }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);

@@ -33,12 +33,19 @@ static bool is_ordered(const mca_coll_pipering_call_t *call)
                    && mca_common_colltools_interleaves(call->send.type)));
 }
 
+/* The types of a reduction are equal on all ranks. */
+static bool has_gaps(const mca_coll_pipering_call_t *call)
+{
+    return NULL != call->op && !mca_common_colltools_is_dense(call->send.type);
+}
+
 static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                       const mca_coll_pipering_params_t *params)
 {
     return (mca_coll_pipering_key_t){.collective = call->collective,
                                      .params = *params,
                                      .ordered = is_ordered(call),
+                                     .gaps = has_gaps(call),
                                      .order_matters = call->order_matters,
                                      .root = call->root,
                                      .sizes = call->sizes};
@@ -77,7 +84,9 @@ static int judge_place(const mca_coll_pipering_call_t *call, const mca_coll_pipe
         rc = mca_coll_pipering_judge_small(context, key, call->total, &below);
     }
     *reason = below ? MCA_COLL_PIPERING_FALLBACK_SMALL
-              : mca_coll_pipering_is_local(call->collective, algorithm, context->setup->at.nodes)
+              : !context->setup->at.pulls
+                      && mca_coll_pipering_is_local(call->collective, algorithm,
+                                                    context->setup->at.nodes)
                   ? MCA_COLL_PIPERING_FALLBACK_LOCAL
                   : MCA_COLL_PIPERING_TAKEN;
     return rc;

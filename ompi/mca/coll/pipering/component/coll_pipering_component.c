@@ -73,7 +73,6 @@ static void fill_card(mca_common_colltools_facts_t *own)
 {
     mca_coll_pipering_setup_open(&mca_coll_pipering.process, own);
     own->below = hash_below();
-    mca_coll_pipering_pulls_open(&mca_coll_pipering.directory, &own->reads, own->board);
 }
 
 static int pipering_register(void)
@@ -102,9 +101,17 @@ static int pipering_open(void)
     component->spare.out_of_memory = true;
     mca_common_colltools_nodes_open();
     mca_coll_pipering_arena_open(&component->directory);
+    mca_coll_pipering_pulls_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     opened = true;
     return OMPI_SUCCESS;
+}
+
+/* Open MPI asks for the component between the two times that it waits for all processes. */
+static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    mca_coll_pipering_pulls_join();
+    return mca_common_colltools_init_query(enable_progress_threads, enable_mpi_threads);
 }
 
 /* Called for a component that refused to open, too. */
@@ -139,6 +146,6 @@ const mca_coll_base_component_t mca_coll_pipering_component = {
     .collm_data = {
         .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
     },
-    .collm_init_query = mca_common_colltools_init_query,
+    .collm_init_query = pipering_init_query,
     .collm_comm_query = mca_coll_pipering_comm_query,
 };

@@ -40,6 +40,13 @@
 #define MARGIN 1.05
 #define MARGIN_LARGE 1.2
 
+/*
+ * Times by the model that are alike. Pulls that copy as much as the module below serve the call, as
+ * ranks do not wait for each other at every step: where they share processors that is 0.5 to 0.9 of
+ * its time.
+ */
+#define ALIKE 1.01
+
 /* Most ranks per processor for which a node has processors enough. */
 #define LOCAL_LOAD 2
 
@@ -50,7 +57,19 @@ static bool is_forced(const mca_coll_pipering_key_t *key)
     return MCA_COLL_PIPERING_AUTO != key->params.algorithm;
 }
 
-static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
+/* The share of another time that a time is, at worst. */
+static double share_of(const mca_coll_pipering_times_t *time,
+                       const mca_coll_pipering_times_t *other)
+{
+    return fmax(time->at[0] / other->at[0], time->at[1] / other->at[1]);
+}
+
+/*
+ * Whether a row may serve a call on one node, where the model knows too little of ring buffers:
+ * their pipelines pay from some bytes on, pulls where the model says so.
+ */
+static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft,
+                             const mca_coll_pipering_weighed_t *weighed)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_collective_row_t *row
@@ -58,16 +77,12 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
     const size_t fill = (size_t) (draft->at.ranks - 1) * MCA_COLL_PIPERING_LOCAL_BLOCK;
     const size_t fills = (size_t) (LOCAL_LOAD < draft->at.load ? row->fills_loaded : row->fills);
 
-    return 0 < fills && plan->total >= fills * fill
-           && mca_coll_pipering_fifo_carries(plan->key.params.ring_buffer_size,
-                                             plan->block_size * plan->key.sizes.unit);
-}
-
-/* The share of another time that a time is, at worst. */
-static double share_of(const mca_coll_pipering_times_t *time,
-                       const mca_coll_pipering_times_t *other)
-{
-    return fmax(time->at[0] / other->at[0], time->at[1] / other->at[1]);
+    return MCA_COLL_PIPERING_PULLS == weighed->row->algorithm
+               ? share_of(&weighed->time, &plan->below)
+                     < (mca_coll_pipering_combines(plan->key.collective) ? 1 / MARGIN_LARGE : ALIKE)
+               : 0 < fills && plan->total >= fills * fill
+                     && mca_coll_pipering_fifo_carries(plan->key.params.ring_buffer_size,
+                                                       weighed->block);
 }
 
 /*
@@ -92,8 +107,8 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
         return MCA_COLL_PIPERING_TAKEN;
     }
     if (2 > draft->at.nodes) {
-        return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
-                                       : MCA_COLL_PIPERING_FALLBACK_LOCAL;
+        return pays_on_one_node(draft, best) ? MCA_COLL_PIPERING_TAKEN
+                                             : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
     plan->margin = 1 < draft->at.load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
                                                                                 : MARGIN;
@@ -121,9 +136,25 @@ static range_t range_of(const mca_coll_pipering_draft_t *draft)
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }
 
+/*
+ * Ranks of one node share its memory, as they share its processors; and one that a message has come
+ * to waits for those that have its processor.
+ */
+static mca_coll_pipering_cost_t cost_at(const mca_coll_pipering_draft_t *draft, double beta)
+{
+    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(draft->at.machine, beta,
+                                                                   draft->at.load);
+
+    if (2 > draft->at.nodes) {
+        cost.local.latency *= fmax(1, cost.crowd);
+        cost.crowd = fmax(cost.crowd, draft->at.ranks * cost.memory / cost.local.beta);
+    }
+    return cost;
+}
+
 static void look_at(mca_coll_pipering_draft_t *draft, double beta)
 {
-    draft->cost = mca_coll_pipering_machine_cost(draft->at.machine, beta, draft->at.load);
+    draft->cost = cost_at(draft, beta);
 }
 
 /* The rate for which blocks are chosen: the middle of the range by ratio. */
@@ -160,7 +191,7 @@ static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft
     mca_coll_pipering_times_t times;
 
     for (int end = 0; end < (range->doubted ? 2 : 1); ++end) {
-        cost = mca_coll_pipering_machine_cost(draft->at.machine, range->beta[end], draft->at.load);
+        cost = cost_at(draft, range->beta[end]);
         times.at[end] = mca_coll_pipering_below_time(&call).time;
     }
     times.at[1] = range->doubted ? times.at[1] : times.at[0];
@@ -214,9 +245,18 @@ static const mca_coll_pipering_row_t *forced_row(const mca_coll_pipering_draft_t
     return row;
 }
 
+/*
+ * Where ranks pull, a gather takes nothing else; but not a vector where they share processors, for
+ * which all would wait for all.
+ */
 static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
+    const bool gathers = mca_coll_pipering_collective_row(row->collective)->gathers;
+    const bool pulls = MCA_COLL_PIPERING_PULLS == row->algorithm;
+    const bool can_pull = draft->at.pulls && MCA_COLL_PIPERING_SMALL <= draft->plan->total;
+
     return !row->forced && can_serve(draft, row)
+           && (gathers ? pulls || !can_pull : !pulls || 1 >= draft->at.load)
            && MCA_COLL_PIPERING_WEIGHED > draft->plan->weighed_count;
 }
 
@@ -244,16 +284,23 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     draft->fixed_groups = 0;
 }
 
-static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan_t *plan)
+/* The one that takes least; on one node, of those that pay, if any does. */
+static const mca_coll_pipering_weighed_t *
+find_best(const mca_coll_pipering_draft_t *draft)
 {
+    const mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_weighed_t *best = &plan->weighed[0];
+    const bool local = 2 > draft->at.nodes;
 
     for (int i = 1; i < plan->weighed_count; ++i) {
         const mca_coll_pipering_weighed_t *other = &plan->weighed[i];
         const double more = share_of(&best->time, &plan->below)
                             - share_of(&other->time, &plan->below);
-        if (0 < more || (0 == more && mca_coll_pipering_in_rounds(best->row)
-                         && !mca_coll_pipering_in_rounds(other->row))) {
+        const int pays = local ? pays_on_one_node(draft, other) - pays_on_one_node(draft, best) : 0;
+        if (0 < pays
+            || (0 == pays
+                && (0 < more || (0 == more && mca_coll_pipering_in_rounds(best->row)
+                                 && !mca_coll_pipering_in_rounds(other->row))))) {
             best = other;
         }
     }
@@ -310,7 +357,7 @@ static void choose_row(mca_coll_pipering_draft_t *draft, const range_t *range)
 
     weigh_rows(draft, range, true); /* first: others are not looked at if they cannot be as fast */
     weigh_rows(draft, range, false);
-    const mca_coll_pipering_weighed_t *best = find_best(plan);
+    const mca_coll_pipering_weighed_t *best = find_best(draft);
     look_at_middle(draft, range);
     if (plan->row != best->row) {
         draft->fixed_block = best->block;

@@ -20,6 +20,7 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_pulls.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 #include "ompi/mca/common/colltools/common_colltools_array.h"
 
@@ -46,6 +47,7 @@ typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
     mca_coll_pipering_params_t params;
     bool ordered;   /**< of a reduction: the operation does not commute */
+    bool gaps;      /**< likewise: elements do not lie one right after the other */
     bool order_matters; /**< likewise: to the bits of the result, as of floating-point values */
     int root;
     mca_coll_pipering_sizes_t sizes; /**< its counts are borrowed */
@@ -90,6 +92,7 @@ typedef struct mca_coll_pipering_plan_t {
     size_t *before;                   /**< likewise, units before each of them */
     mca_coll_pipering_grid_t grid;    /**< likewise ... */
     mca_coll_pipering_slots_t slots;  /**< ... and the slots of this rank */
+    mca_coll_pipering_splits_t splits; /**< of a gather by pulls */
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
@@ -141,7 +144,7 @@ bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
 bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
                                 const mca_coll_pipering_situation_t *at, size_t total);
 
-/** Whether a call is left to the module below, whatever its sizes: a gather on one node. */
+/** Whether a call is left to the module below if it is small: a gather on one node. */
 static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t collective,
                                               int algorithm, int nodes)
 {

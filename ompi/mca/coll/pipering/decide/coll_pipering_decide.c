@@ -41,6 +41,7 @@ static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_piper
 static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_key_t *b)
 {
     return a->collective == b->collective && a->ordered == b->ordered
+           && a->gaps == b->gaps
            && a->order_matters == b->order_matters && a->root == b->root
            && a->sizes.unit == b->sizes.unit
            && 0 == memcmp(&a->params, &b->params, sizeof(a->params));

@@ -338,16 +338,11 @@ bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
            && mca_coll_pipering_can_reorder(draft);
 }
 
-/* What each rank contributes, or gets of the result; of an allreduce, makes. */
 static void place_parts(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    if (spreads(draft)) {
-        (void) mca_coll_pipering_place_chunks(plan, draft->at.ranks);
-    } else if (2 > plan->key.sizes.parts) {
-        mca_coll_pipering_place_root(plan, draft->at.ranks);
-    }
+    mca_coll_pipering_place_parts(plan, draft->at.ranks);
     for (int r = 0; r < draft->at.ranks; ++r) {
         draft->blocks[r] = 1;
         draft->sizes[r] = plan->bytes[r] * plan->key.sizes.unit;

@@ -62,9 +62,13 @@ size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft)
     return 0 < draft->fixed_block ? draft->fixed_block : draft->plan->key.params.block_size;
 }
 
-void mca_coll_pipering_place_root(mca_coll_pipering_plan_t *plan, int ranks)
+void mca_coll_pipering_place_parts(mca_coll_pipering_plan_t *plan, int ranks)
 {
-    for (int r = 0; r < ranks; ++r) {
+    if (MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective) {
+        (void) mca_coll_pipering_place_chunks(plan, ranks);
+        return;
+    }
+    for (int r = 0; 2 > plan->key.sizes.parts && r < ranks; ++r) {
         plan->bytes[r] = r == plan->key.root ? plan->largest : 0;
         plan->starts[r] = 0;
     }

@@ -49,8 +49,11 @@ size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, siz
  */
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
 
-/** A vector of the root as contributions of all ranks, of which the root alone has one. O(p). */
-void mca_coll_pipering_place_root(mca_coll_pipering_plan_t *plan, int ranks);
+/**
+ * What each rank contributes, or gets of the result: as the call says, or all to or from the root;
+ * of an allreduce, a chunk that it makes. O(p).
+ */
+void mca_coll_pipering_place_parts(mca_coll_pipering_plan_t *plan, int ranks);
 
 /**
  * Cuts into blocks of the bytes that a search found, or that the user wants, but of whole units;
@@ -85,7 +88,7 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
-/** A gather inside a node, by pulls (coll_pipering_decide_pulls.c). */
+/** A gather, or a reduction, inside a node, by pulls (coll_pipering_decide_pulls.c). */
 void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_pulls(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_pull(const mca_coll_pipering_draft_t *draft);

@@ -71,10 +71,10 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
     .decide = mca_coll_pipering_decide_chain, .route = mca_coll_pipering_route_chain
 
-/* On one node; not weighed yet. */
+/* On one node. */
 #define PULLS                                                               \
     .algorithm = MCA_COLL_PIPERING_PULLS, .value = "pulls",                 \
-    .text = "pulls", .forced = true,                                        \
+    .text = "pulls",                                                        \
     .help = "on one node: each rank reads what it wants from the memory of the others",  \
     .decide = mca_coll_pipering_decide_pulls,                               \
     .volumes = mca_coll_pipering_count_pulls,                               \
@@ -102,6 +102,7 @@ static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_BCAST, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, BACKWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, SCAN_ROUNDS},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
@@ -133,13 +134,17 @@ static const mca_coll_pipering_row_t rows[] = {
      .help = "reduce-scatter, then allgather in log2 rounds each; with an operation that does not "
              "commute: merged",
      .instead = MCA_COLL_PIPERING_MERGED},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE, PULLS, .instead = MCA_COLL_PIPERING_MERGED},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, LINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, SCATTER},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, BACKWARDS,
      .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, LINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, SCATTER},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, BACKWARDS,
+     .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, PULLS,
      .instead = MCA_COLL_PIPERING_PIPELINE},
 };
 

@@ -20,6 +20,7 @@
 
 #include "coll_pipering_engine.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_pulls.h"
 #include "ompi/mca/common/colltools/common_colltools_schedule.h"
 #include "ompi/op/op.h"
 
@@ -86,6 +87,7 @@ typedef struct mca_coll_pipering_rounds_args_t {
     const mca_coll_pipering_grid_t *grid;   /**< in bytes, or elements; not of a scan */
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
     uint64_t in, out;     /**< messages of this rank */
+    const mca_coll_pipering_splits_t *splits; /**< of a gather by pulls */
     const size_t *bytes;  /**< [p] of a gather */
     int contributor;      /**< the first rank that contributes any */
     const size_t *starts; /**< [p] elements of the vector before the part of each rank */

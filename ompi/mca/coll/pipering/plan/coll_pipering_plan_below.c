@@ -146,12 +146,15 @@ static double landing(const run_t *run, const link_t *link, double bytes, bool c
            + (combines ? bytes * run->call->combine : 0);
 }
 
+/* Inside a node processors copy all bytes. */
 static void count(run_t *run, const link_t *link, double messages, double bytes, bool combines)
 {
+    const double copy = link == run->links[1] ? link->beta : link->copy;
+
     run->tally.messages += messages;
     run->tally.bytes += bytes;
     run->tally.work += messages * link->alpha
-                       + bytes * (link->copy + (combines ? run->call->combine : 0));
+                       + bytes * (copy + (combines ? run->call->combine : 0));
 }
 
 /*

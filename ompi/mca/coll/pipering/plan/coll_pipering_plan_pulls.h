@@ -16,6 +16,7 @@
 #ifndef MCA_COLL_PIPERING_PLAN_PULLS_H
 #define MCA_COLL_PIPERING_PLAN_PULLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Ranks that pulls serve at most. */
@@ -27,6 +28,7 @@
 /** Contributions that are split. */
 typedef struct mca_coll_pipering_splits_t {
     int count;
+    bool pushed; /**< the owner writes a part to all itself, since it has nothing else to do */
     int rank[MCA_COLL_PIPERING_SPLITS]; /**< [count] whose they are, the largest first */
 } mca_coll_pipering_splits_t;
 

@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #include "ompi/mca/common/colltools/common_colltools_file.h"
-#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/proc/proc.h"
+#include "ompi/runtime/params.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 
@@ -39,6 +39,7 @@
 #    if defined(__linux__)
 #        include <linux/kcmp.h>
 #    endif
+#    include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 #endif
 
 typedef mca_coll_pipering_notice_t notice_t;
@@ -46,9 +47,11 @@ typedef mca_coll_pipering_notice_t notice_t;
 /* A line of its own for each process. */
 typedef struct {
     uint64_t process; /* its number in the job, and 1; 0: it has not joined */
-    uint64_t word;    /* the address of a known one */
     uint64_t used;    /* notices from the first on that may be up */
-    uint64_t pad[13];
+    uint64_t word;    /* of the first process: the address of a known one, ... */
+    uint64_t alike;   /* ... what those have alike that can read each other, ... */
+    uint64_t joined;  /* ... and how many can, so far */
+    uint64_t pad[11];
 } header_t;
 
 typedef struct mca_smsc_endpoint_t endpoint_t;
@@ -56,23 +59,19 @@ typedef struct mca_smsc_endpoint_t endpoint_t;
 static struct {
     opal_mutex_t lock;
     mca_common_colltools_directory_t *directory;
-    mca_common_colltools_segment_t segment; /* address NULL: not joined */
+    mca_common_colltools_segment_t segment; /* address NULL: there is none */
     int places, own;
-    bool tried, joined;
+    bool joined;
     size_t held;                        /* of it, by this process */
     bool taken[MCA_COLL_PIPERING_NOTICES]; /* of this process */
-    uint64_t word;
-    struct {
-        endpoint_t *endpoint; /* NULL: it cannot be reached, or has not been tried */
-        bool tried;
-    } *peer; /* [places] */
+    uint64_t word, alike;
+    endpoint_t **peer; /* [places] NULL: not asked for yet */
 } board;
 
-/* What a process reads in others to know that it can. */
-static uint64_t word_of(uint64_t process)
-{
-    return UINT64_C(0x9e3779b97f4a7c15) * (process + 1);
-}
+#define PATH_MOST 4096
+
+/* What a process reads in another to know that it can. */
+#define WORD UINT64_C(0x9e3779b97f4a7c15)
 
 static header_t *header_at(int place)
 {
@@ -88,6 +87,11 @@ static size_t board_size(void)
 {
     return (size_t) board.places
            * (sizeof(header_t) + MCA_COLL_PIPERING_NOTICES * sizeof(notice_t));
+}
+
+static uint64_t number_of_process(void)
+{
+    return OPAL_PROC_MY_NAME.vpid;
 }
 
 /* ---- opening ---- */
@@ -121,7 +125,7 @@ static bool has_component(void)
 static bool is_allowed(void)
 {
     char scope[8] = "0";
-    uint64_t from = word_of(0), to = 0;
+    uint64_t from = WORD, to = 0;
     const struct iovec local = {&to, sizeof(to)}, remote = {&from, sizeof(from)};
 
     mca_common_colltools_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
@@ -137,32 +141,48 @@ static bool is_allowed(void)
            && from == to;
 }
 
-/* A hash of what processes that read each other have alike, 0: this one reads none. */
-static uint32_t find_reads(void)
+/*
+ * A hash of what processes have alike that may read each other if one of them may read another: the
+ * user, namespaces, and the label of a security module. 0: this one reads none, or MPI_Init does
+ * not wait for all processes after they have joined.
+ */
+static uint64_t find_alike(void)
 {
-    const uint64_t alike[] = {number_of("/proc/self/ns/user"), number_of("/proc/self/ns/pid"),
-                              (uint64_t) geteuid()};
+    char label[256] = "";
+    const uint64_t numbers[] = {number_of("/proc/self/ns/user"), number_of("/proc/self/ns/pid"),
+                                (uint64_t) geteuid()};
 
-    return has_component() && is_allowed()
-               ? mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, (const char *) alike,
-                                           sizeof(alike)) | 1
-               : 0;
+    if (opal_pmix_base_async_modex || ompi_async_mpi_init || !has_component() || !is_allowed()) {
+        return 0;
+    }
+    mca_common_colltools_read_line("/proc/self/attr/current", label, sizeof(label));
+    const uint32_t hash = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, (const char *) numbers,
+                                                    sizeof(numbers));
+    return mca_common_colltools_hash(hash, label, strlen(label)) | UINT64_C(1) << 32;
 }
 #else
-static uint32_t find_reads(void)
+static uint64_t find_alike(void)
 {
     return 0;
 }
 #endif
 
+/* Where the file is in which the first process says where the board is; false: nowhere. */
+static bool name_file(char name[PATH_MOST])
+{
+    return NULL != opal_process_info.job_session_dir
+           && PATH_MOST > snprintf(name, PATH_MOST, "%s/pipering.board",
+                                    opal_process_info.job_session_dir);
+}
+
 /*
  * All memory is reserved, so that a notice is there whenever one is free. Where the board cannot be
  * made nothing is lost that a user knows of, so nothing is said.
  */
-static void make_board(char *name)
+static void make_board(mca_common_colltools_directory_t silent, const char *name)
 {
-    mca_common_colltools_directory_t silent = *board.directory;
-    const size_t size = board_size(), part = size / (size_t) board.places;
+    const size_t part = board_size() / (size_t) board.places;
+    char text[MCA_COMMON_COLLTOOLS_SEGMENT_TEXT];
 
     silent.reported = true;
     if (!mca_common_colltools_hold(board.directory, part)) {
@@ -170,22 +190,40 @@ static void make_board(char *name)
     }
     board.held = part;
     if (OMPI_SUCCESS
-        == mca_common_colltools_segment_make(&silent, &board.segment, size, false)) {
-        mca_common_colltools_segment_write(&board.segment, name);
+        != mca_common_colltools_segment_make(&silent, &board.segment,
+                                             board_size(), false)) {
+        return;
+    }
+    header_at(0)->process = number_of_process() + 1;
+    header_at(0)->word = (uint64_t) (uintptr_t) &board.word;
+    header_at(0)->alike = board.alike;
+    mca_common_colltools_segment_write(&board.segment, text);
+    FILE *file = fopen(name, "w");
+    if (NULL != file) {
+        (void) fputs(text, file);
+        (void) fclose(file);
     }
 }
 
-void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory, uint32_t *reads,
-                                  char *name)
+void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory)
 {
+    char name[PATH_MOST];
+
     memset(&board, 0, sizeof(board));
     OBJ_CONSTRUCT(&board.lock, opal_mutex_t);
     board.directory = directory;
+    board.word = WORD;
     board.own = (int) opal_process_info.my_local_rank;
     board.places = (int) opal_process_info.num_local_peers + 1;
-    *reads = 1 < board.places && board.own < board.places ? find_reads() : 0;
-    if (0 != *reads && 0 == board.own) {
-        make_board(name);
+    if (2 > board.places || board.places <= board.own || !name_file(name)) {
+        return;
+    }
+    board.alike = find_alike();
+    if (0 == board.own) {
+        (void) unlink(name); /* of a session before */
+    }
+    if (0 == board.own && 0 != board.alike) {
+        make_board(*directory, name);
     }
 }
 
@@ -193,8 +231,8 @@ void mca_coll_pipering_pulls_close(void)
 {
 #if MCA_COMMON_COLLTOOLS_HAS_SMSC
     for (int i = 0; NULL != board.peer && i < board.places; ++i) {
-        if (NULL != board.peer[i].endpoint && NULL != mca_smsc) {
-            MCA_SMSC_CALL(return_endpoint, board.peer[i].endpoint);
+        if (NULL != board.peer[i] && NULL != mca_smsc) {
+            MCA_SMSC_CALL(return_endpoint, board.peer[i]);
         }
     }
 #endif
@@ -206,39 +244,104 @@ void mca_coll_pipering_pulls_close(void)
     OBJ_DESTRUCT(&board.lock);
 }
 
-/* ---- joining ---- */
+/* ---- memory of others ---- */
 
-static void join(void)
+#if MCA_COMMON_COLLTOOLS_HAS_SMSC
+static bool copy(endpoint_t *endpoint, void *here, uint64_t there, size_t bytes, bool to)
 {
-    const uint64_t process = ompi_proc_local()->super.proc_name.vpid;
+    void *address = (void *) (uintptr_t) there;
 
-    board.tried = true;
-    board.peer = calloc((size_t) board.places, sizeof(*board.peer));
-    if (NULL == board.peer) {
-        return;
-    }
-    if (NULL == board.segment.address) {
-        board.segment = *mca_common_colltools_nodes_board();
-        if (board_size() != board.segment.size
-            || OMPI_SUCCESS
-                   != mca_common_colltools_segment_attach(board.directory, &board.segment)) {
-            return;
-        }
-    }
-    board.word = word_of(process);
-    header_at(board.own)->word = (uint64_t) (uintptr_t) &board.word;
-    __atomic_store_n(&header_at(board.own)->process, process + 1, __ATOMIC_RELEASE);
-    board.joined = true;
+    return OPAL_SUCCESS == (to ? MCA_SMSC_CALL(copy_to, endpoint, here, address, bytes, NULL)
+                               : MCA_SMSC_CALL(copy_from, endpoint, here, address, bytes, NULL));
 }
 
-bool mca_coll_pipering_board_join(void)
+/* Whether this process can read the first one, and so all others as it is alike. */
+static bool can_read_first(void)
+{
+    const header_t *first = header_at(0);
+    uint64_t word = 0;
+    opal_proc_t proc;
+
+    if (first->alike != board.alike || NULL == mca_smsc
+        || mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)) {
+        return false;
+    }
+    if (0 == board.own) {
+        return true;
+    }
+    OBJ_CONSTRUCT(&proc, opal_proc_t);
+    proc.proc_name = OPAL_PROC_MY_NAME;
+    proc.proc_name.vpid = (opal_vpid_t) (first->process - 1);
+    endpoint_t *endpoint = MCA_SMSC_CALL(get_endpoint, &proc);
+    const bool read = NULL != endpoint && copy(endpoint, &word, first->word, sizeof(word), false);
+    if (NULL != endpoint) {
+        MCA_SMSC_CALL(return_endpoint, endpoint);
+    }
+    OBJ_DESTRUCT(&proc);
+    return read && WORD == word;
+}
+
+bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
+                                  uint64_t there, size_t bytes, bool to)
 {
     OPAL_THREAD_LOCK(&board.lock);
-    if (!board.tried) {
-        join();
+    if (NULL == board.peer[place]) {
+        board.peer[place] = MCA_SMSC_CALL(get_endpoint, &ompi_comm_peer_lookup(comm, rank)->super);
     }
+    endpoint_t *endpoint = board.peer[place];
     OPAL_THREAD_UNLOCK(&board.lock);
-    return board.joined;
+    return NULL != endpoint && copy(endpoint, here, there, bytes, to);
+}
+#else
+static bool can_read_first(void)
+{
+    return false;
+}
+
+bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
+                                  uint64_t there, size_t bytes, bool to)
+{
+    (void) comm, (void) rank, (void) place, (void) here, (void) there, (void) bytes, (void) to;
+    return false;
+}
+#endif
+
+/* ---- joining ---- */
+
+/* Attaches what the first process has made; nothing is said, as above. */
+static bool attach(void)
+{
+    mca_common_colltools_directory_t silent = *board.directory;
+    char name[PATH_MOST], text[MCA_COMMON_COLLTOOLS_SEGMENT_TEXT] = "";
+
+    silent.reported = true;
+    if (!name_file(name)) {
+        return false;
+    }
+    mca_common_colltools_read_line(name, text, sizeof(text));
+    mca_common_colltools_segment_read(text, &board.segment);
+    return board_size() == board.segment.size
+           && OMPI_SUCCESS == mca_common_colltools_segment_attach(&silent, &board.segment);
+}
+
+void mca_coll_pipering_pulls_join(void)
+{
+    if (0 == board.alike || (0 < board.own ? !attach() : NULL == board.segment.address)
+        || !can_read_first()) {
+        return;
+    }
+    board.peer = calloc((size_t) board.places, sizeof(*board.peer));
+    if (NULL != board.peer) {
+        board.joined = true;
+        header_at(board.own)->process = number_of_process() + 1;
+        (void) __atomic_fetch_add(&header_at(0)->joined, 1, __ATOMIC_RELEASE);
+    }
+}
+
+bool mca_coll_pipering_pulls_ready(void)
+{
+    return board.joined
+           && (uint64_t) board.places == __atomic_load_n(&header_at(0)->joined, __ATOMIC_ACQUIRE);
 }
 
 /* ---- notices ---- */
@@ -285,14 +388,13 @@ void mca_coll_pipering_board_take_down(notice_t *notice)
 
 int mca_coll_pipering_board_place(uint32_t process, int guess)
 {
-    for (int i = 0; i < board.places; ++i) {
-        const int place = (guess + i) % board.places;
-        if (process + UINT64_C(1)
-            == __atomic_load_n(&header_at(place)->process, __ATOMIC_ACQUIRE)) {
-            return place;
-        }
+    int i = 0;
+
+    while (i + 1 < board.places
+           && process + UINT64_C(1) != header_at((guess + i) % board.places)->process) {
+        ++i;
     }
-    return -1;
+    return (guess + i) % board.places;
 }
 
 /* A process writes a notice anew while others look for theirs: its turn is read twice. */
@@ -319,60 +421,3 @@ notice_t *mca_coll_pipering_board_find(int place, const mca_coll_pipering_call_n
     }
     return NULL;
 }
-
-/* ---- memory of others ---- */
-
-#if MCA_COMMON_COLLTOOLS_HAS_SMSC
-static bool copy(endpoint_t *endpoint, void *here, uint64_t there, size_t bytes, bool to)
-{
-    void *address = (void *) (uintptr_t) there;
-
-    return OPAL_SUCCESS == (to ? MCA_SMSC_CALL(copy_to, endpoint, here, address, bytes, NULL)
-                               : MCA_SMSC_CALL(copy_from, endpoint, here, address, bytes, NULL));
-}
-
-/* The endpoint of a process, where a known word can be read; NULL: it cannot. */
-static endpoint_t *try_peer(ompi_communicator_t *comm, int rank, int place)
-{
-    const header_t *header = header_at(place);
-    uint64_t word = 0;
-
-    if (NULL == mca_smsc || mca_smsc_base_has_feature(MCA_SMSC_FEATURE_REQUIRE_REGISTRATION)) {
-        return NULL;
-    }
-    endpoint_t *endpoint = MCA_SMSC_CALL(get_endpoint, &ompi_comm_peer_lookup(comm, rank)->super);
-    if (NULL != endpoint
-        && !(copy(endpoint, &word, header->word, sizeof(word), false)
-             && word_of(header->process - 1) == word)) {
-        MCA_SMSC_CALL(return_endpoint, endpoint);
-        return NULL;
-    }
-    return endpoint;
-}
-
-bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
-                                  uint64_t there, size_t bytes, bool to)
-{
-    OPAL_THREAD_LOCK(&board.lock);
-    if (!board.peer[place].tried) {
-        board.peer[place].endpoint = try_peer(comm, rank, place);
-        board.peer[place].tried = true;
-        if (NULL == board.peer[place].endpoint) {
-            opal_output_verbose(1, ompi_coll_base_framework.framework_output,
-                                "coll/pipering: rank %d of %s cannot read memory of rank %d on its "
-                                "node, and gets messages", ompi_comm_rank(comm), comm->c_name,
-                                rank);
-        }
-    }
-    endpoint_t *endpoint = board.peer[place].endpoint;
-    OPAL_THREAD_UNLOCK(&board.lock);
-    return NULL != endpoint && copy(endpoint, here, there, bytes, to);
-}
-#else
-bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
-                                  uint64_t there, size_t bytes, bool to)
-{
-    (void) comm, (void) rank, (void) place, (void) here, (void) there, (void) bytes, (void) to;
-    return false;
-}
-#endif

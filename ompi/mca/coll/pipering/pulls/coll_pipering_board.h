@@ -21,11 +21,14 @@
  * notice that is not up comes again.
  *
  * Memory of other processes is read and written by Open MPI's framework smsc (single copies by
- * process_vm_readv, or by XPMEM's mappings). Before the first time it reads a word that it knows: a
- * kernel, or a container, may forbid what Open MPI believes to be allowed.
+ * process_vm_readv, or by XPMEM's mappings). A kernel, or a container, may forbid what Open MPI
+ * believes to be allowed, so a process joins if it has read a word that it knows:
  *
- * The first process of the node makes the board before MPI_Init exchanges cards; its own card says
- * where that is (common_colltools_card.h). It is opened and closed through coll_pipering_pulls.h.
+ *     component opened   MPI_Init waits    component asked      MPI_Init waits    communicators
+ *     board made         for all           board attached,      for all           joined by all?
+ *                                          a word read, joined
+ *
+ * The board is opened and joined through coll_pipering_pulls.h.
  */
 
 #ifndef MCA_COLL_PIPERING_BOARD_H
@@ -52,26 +55,21 @@ typedef struct mca_coll_pipering_notice_t {
     mca_coll_pipering_call_name_t name;
     uint64_t bytes; /**< of its contribution ... */
     uint64_t own;   /**< ... and where they are */
-    uint64_t split[MCA_COLL_PIPERING_SPLITS]; /**< where it has split contributions, as a whole */
-    uint32_t parts;   /**< set of those of which it has its part; by its process */
+    uint64_t split[MCA_COLL_PIPERING_SPLITS]; /**< where it has split contributions, as a whole; of
+                                                   a reduction, the first: results */
+    uint32_t parts;   /**< set of those of which it has its part, or its results; by its process */
     uint32_t pushed;  /**< set of those whose owners have put their parts there; by others */
-    uint32_t refused; /**< set of those whose owners cannot; by others */
     uint32_t readers; /**< ranks that have read all that they want; by others */
     int32_t error;    /**< the call is given up; by all */
     uint32_t counts;  /**< a hash of all contributions' bytes, as its process believes */
-    uint64_t asks[MCA_COLL_PIPERING_PULLERS / 64]; /**< set of ranks that cannot read, and want
-                                                        its contribution as a message; by others */
 } mca_coll_pipering_notice_t;
-
-/** Attaches the board, once a process; false: it cannot, which the user is told, and never will. */
-bool mca_coll_pipering_board_join(void);
 
 /** A notice of this process, to be filled in, all else is 0; NULL: all are in use now. */
 mca_coll_pipering_notice_t *mca_coll_pipering_board_take(void);
 void mca_coll_pipering_board_put_up(mca_coll_pipering_notice_t *notice);
 void mca_coll_pipering_board_take_down(mca_coll_pipering_notice_t *notice);
 
-/** The place of a process of this job, looked for from a guess on; -1: it has not joined yet. */
+/** The place of a process of this job on this node, looked for from a guess on. */
 int mca_coll_pipering_board_place(uint32_t process, int guess);
 
 /** The notice of a call by the process at a place; NULL: it is not up yet. */
