@@ -29,6 +29,7 @@ static const char *const kinds[KINDS] = {"regular", "one contributor", "some lar
 
 #define LARGE 300000
 #define SMALL 1000
+#define MANY 300
 
 /* Elements of a rank's contribution. */
 static int count_of(int kind, int rank)
@@ -196,6 +197,61 @@ static void try_reductions(void)
     free(result);
 }
 
+/*
+ * Open MPI begins calls of its own as it progresses, on some ranks before a call of the program, on
+ * others after it.
+ */
+static void try_duplicate(void)
+{
+    int *vector = tap_memory(LARGE * sizeof(int));
+    MPI_Comm comm;
+    MPI_Request request;
+    bool right = true;
+    int done;
+
+    TAP_MPI(MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
+    for (int i = 0; 0 == tap_rank && i < 1000; i++) {
+        TAP_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < LARGE; i++) {
+        vector[i] = 0 == tap_rank ? value_of(0, i) : 0;
+    }
+    TAP_MPI(MPI_Bcast(vector, LARGE, MPI_INT, 0, MPI_COMM_WORLD));
+    for (int i = 0; i < LARGE; i++) {
+        right = right && value_of(0, i) == vector[i];
+    }
+    TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    TAP_MPI(MPI_Comm_free(&comm));
+    tap_check(right, "a wrong byte", "a broadcast while its communicator is duplicated");
+    free(vector);
+}
+
+/* More calls than a process has notices, behind, or before, a call that others wait for. */
+static void try_many(void)
+{
+    MPI_Comm comm;
+    MPI_Request requests[MANY];
+    int values[MANY], word = 0 == tap_rank ? 7 : 0;
+    bool right = true;
+
+    TAP_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int turn = 0; turn < 2; turn++) {
+        if ((0 == turn) != (0 == tap_rank)) {
+            TAP_MPI(MPI_Bcast(&word, 1, MPI_INT, 0, comm));
+        }
+        for (int i = 0; 0 == turn && i < MANY; i++) {
+            values[i] = 0 == tap_rank ? i : -1;
+            TAP_MPI(MPI_Ibcast(&values[i], 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[i]));
+        }
+    }
+    TAP_MPI(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < MANY; i++) {
+        right = right && i == values[i];
+    }
+    tap_check(right && 7 == word, "a wrong byte", "%d calls at a time, and another", MANY);
+    TAP_MPI(MPI_Comm_free(&comm));
+}
+
 /* Calls until some rank has failed to read, and some more: all ranks see the same. */
 static void try_failing(void)
 {
@@ -288,6 +344,8 @@ int main(int argc, char **argv)
     try_bcast(SMALL);
     try_bcast(LARGE);
     try_reductions();
+    try_duplicate();
+    try_many();
     try_unequal();
     knob_end();
     return tap_end();

@@ -63,11 +63,11 @@ mine=(--mca coll ^mleader)
 
 recorded "as it is" "${mine[@]}" "$bin/why" calls
 is "gathers in all forms, and from whom" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
-8 allgatherv $large below $local
+8 allgatherv $large pipering pulls
 7 allgatherv $small below $few
-2 iallgatherv $large below $local
+2 iallgatherv $large pipering pulls
 1 allgatherv 4 0 0 0 dense - empty: there is no data
-1 allgatherv_init $large below $local
+1 allgatherv_init $large pipering pulls
 EXPECTED
 )"
 is "vectors, and types with gaps" "$(classes allreduce bcast)" "$(sort <<EXPECTED
@@ -200,7 +200,7 @@ recorded "leaders above" --mca coll_mleader_allgather_algorithm leaders \
 is "what coll/mleader serves is recorded, and its first call, which it does not serve" "$(classes)" "$(sort <<EXPECTED
 1 allgather $equal below $few
 6 allgather $equal other $unasked
-7 allgatherv $half below $local
+7 allgatherv $half pipering pulls
 EXPECTED
 )"
 recorded "leaders that pass on" --mca coll_mleader_allgather_algorithm off "$bin/why" gathers
@@ -267,7 +267,7 @@ fi
 dir=$work/pipering-calls
 job "no directory is named, 4 ranks" env -C "$work" "$testbed" local -n 4 --timeout 200 -- \
     -x LD_PRELOAD="$library" "$bin/why" gathers
-is "then it is pipering-calls" "$(classes allgatherv)" "7 allgatherv $half below $local"
+is "then it is pipering-calls" "$(classes allgatherv)" "7 allgatherv $half pipering pulls"
 dir=$work/record
 
 # ---- Fortran ----

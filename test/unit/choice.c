@@ -193,16 +193,14 @@ static double forced_time(const call_t *call, const mca_coll_pipering_row_t *row
     return time;
 }
 
-/* Ranks of one node wait for a processor before they see a message, and share the memory. */
+/* On one node a rank waits for a processor before it sees a message. */
 static mca_coll_pipering_cost_t cost_of(const call_t *call, double beta)
 {
-    const double *value = call->machine.value, load = call->at.load;
-    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta, load);
+    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta,
+                                                                   call->at.load);
 
     if (1 == call->at.nodes) {
-        const double streams = cost.local.beta * 1e9 / value[MCA_COLL_PIPERING_MEMORY];
         cost.local.latency *= 1 < cost.crowd ? cost.crowd : 1;
-        cost.crowd = fmax(cost.crowd, call->at.ranks / streams);
     }
     return cost;
 }

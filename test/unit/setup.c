@@ -114,8 +114,9 @@ mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_
     return (mca_common_colltools_nodes_t){.count = together ? 1 : comm->size, .ppn = 1, .load = 3};
 }
 
-bool mca_coll_pipering_pulls_ready(void)
+bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm)
 {
+    (void) comm;
     return boarded;
 }
 

@@ -98,7 +98,7 @@ static mca_coll_pipering_reason_t judge_early(const predict_t *predict,
     if (mca_coll_pipering_is_below(key, at, call->total)) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
-    return mca_coll_pipering_is_local(call->collective, params->algorithm, call->nodes)
+    return mca_coll_pipering_is_local(call->collective, params->algorithm, at)
                ? MCA_COLL_PIPERING_FALLBACK_LOCAL
                : MCA_COLL_PIPERING_TAKEN;
 }

@@ -41,7 +41,7 @@ size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrd
 /** Whether an element may lie between the parts of another one, as columns of a matrix do. */
 bool mca_common_colltools_interleaves(const ompi_datatype_t *type);
 
-/** Whether elements in a row have all their bytes, and no others, from the first one's address on. */
+/** Whether elements in a row are their bytes alone, from the address of the first one on. */
 bool mca_common_colltools_is_dense(const ompi_datatype_t *type);
 
 /**

@@ -32,12 +32,21 @@ typedef mca_coll_pipering_request_t request_t;
 /* The starts of a call that are told apart. */
 #define STARTS_BITS 24
 
-/* A number of this start of the call on its communicator, equal on all ranks. */
-static uint64_t number_of(request_t *request)
+/*
+ * A number of this start of the call on its communicator, equal on all ranks: blocking calls are
+ * counted, others have a tag of their own. Open MPI begins nonblocking ones as it progresses, not
+ * in the order of the program's calls.
+ */
+static mca_coll_pipering_call_name_t name_of(request_t *request)
 {
+    const bool blocking = MCA_COLL_PIPERING_BLOCKING == request->call.form;
     const uint64_t start = request->starts++ & ((UINT32_C(1) << STARTS_BITS) - 1);
 
-    return request->number << STARTS_BITS | start;
+    return (mca_coll_pipering_call_name_t){
+        .comm = MCA_COMMON_COLLTOOLS_COMM_NAME(request->super.comm),
+        .call = blocking ? request->call.context->pulled++
+                         : (uint64_t) -(int64_t) request->tag << STARTS_BITS | start,
+        .blocking = blocking};
 }
 
 static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **made)
@@ -72,10 +81,10 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
         return mca_coll_pipering_mesh_lines(&args, call->context->setup->ways, made);
     }
     if (MCA_COLL_PIPERING_PULLS == plan->row->algorithm) {
-        const uint64_t number = number_of(request);
+        const mca_coll_pipering_call_name_t name = name_of(request);
         return NULL == call->op
-                   ? mca_coll_pipering_pulls_gather_new(&args, number, made)
-                   : mca_coll_pipering_pulls_reduce_new(&args, number, plan->key.ordered, made);
+                   ? mca_coll_pipering_pulls_gather_new(&args, &name, made)
+                   : mca_coll_pipering_pulls_reduce_new(&args, &name, plan->key.ordered, made);
     }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);

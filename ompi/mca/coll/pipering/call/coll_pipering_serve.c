@@ -84,9 +84,7 @@ static int judge_place(const mca_coll_pipering_call_t *call, const mca_coll_pipe
         rc = mca_coll_pipering_judge_small(context, key, call->total, &below);
     }
     *reason = below ? MCA_COLL_PIPERING_FALLBACK_SMALL
-              : !context->setup->at.pulls
-                      && mca_coll_pipering_is_local(call->collective, algorithm,
-                                                    context->setup->at.nodes)
+              : mca_coll_pipering_is_local(call->collective, algorithm, &context->setup->at)
                   ? MCA_COLL_PIPERING_FALLBACK_LOCAL
                   : MCA_COLL_PIPERING_TAKEN;
     return rc;

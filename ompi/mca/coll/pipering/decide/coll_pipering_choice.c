@@ -136,10 +136,7 @@ static range_t range_of(const mca_coll_pipering_draft_t *draft)
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }
 
-/*
- * Ranks of one node share its memory, as they share its processors; and one that a message has come
- * to waits for those that have its processor.
- */
+/* On one node a rank that a message has come to waits for those that have its processor. */
 static mca_coll_pipering_cost_t cost_at(const mca_coll_pipering_draft_t *draft, double beta)
 {
     mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(draft->at.machine, beta,
@@ -147,7 +144,6 @@ static mca_coll_pipering_cost_t cost_at(const mca_coll_pipering_draft_t *draft, 
 
     if (2 > draft->at.nodes) {
         cost.local.latency *= fmax(1, cost.crowd);
-        cost.crowd = fmax(cost.crowd, draft->at.ranks * cost.memory / cost.local.beta);
     }
     return cost;
 }

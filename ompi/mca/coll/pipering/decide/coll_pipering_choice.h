@@ -144,12 +144,16 @@ bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
 bool mca_coll_pipering_is_below(const mca_coll_pipering_key_t *key,
                                 const mca_coll_pipering_situation_t *at, size_t total);
 
-/** Whether a call is left to the module below if it is small: a gather on one node. */
+/**
+ * Whether a call is left to the module below, whatever its sizes: a gather on one node whose ranks
+ * do not pull.
+ */
 static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t collective,
-                                              int algorithm, int nodes)
+                                              int algorithm,
+                                              const mca_coll_pipering_situation_t *at)
 {
     return mca_coll_pipering_collective_row(collective)->gathers
-           && MCA_COLL_PIPERING_AUTO == algorithm && 2 > nodes;
+           && MCA_COLL_PIPERING_AUTO == algorithm && 2 > at->nodes && !at->pulls;
 }
 
 /**

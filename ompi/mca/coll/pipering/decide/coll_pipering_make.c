@@ -247,7 +247,7 @@ bool mca_coll_pipering_small_is_below(const mca_coll_pipering_key_t *key,
     *memory = true;
     if (key->order_matters || class < (scans ? CLASS_LEAST_SCAN : CLASS_LEAST)
         || (mca_coll_pipering_combines(key->collective) && !scans)
-        || mca_coll_pipering_is_local(key->collective, MCA_COLL_PIPERING_AUTO, at->nodes)) {
+        || (gathers && 2 > at->nodes)) {
         return true;
     }
     if (MCA_COLL_PIPERING_ALLGATHERV == key->collective) {

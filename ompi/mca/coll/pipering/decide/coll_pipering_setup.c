@@ -31,7 +31,6 @@
 
 #include "coll_pipering_adapters.h"
 #include "coll_pipering_decide.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_pulls.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_switches.h"
 #include "ompi/mca/coll/pipering/pulls/coll_pipering_pulls.h"
 #include "ompi/mca/common/colltools/common_colltools_file.h"
@@ -267,9 +266,8 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t 
         .load = nodes.load,
         .node_of = setup->places,
         .leaf_of = leaf_of,
-        .pulls = 1 == nodes.count && mca_coll_pipering_pulls_ready()
-                 && MCA_COLL_PIPERING_PULLERS >= ranks
-                 && mca_common_colltools_is_one_job(context->comm),
+        .pulls = 1 == nodes.count && mca_common_colltools_is_one_job(context->comm)
+                 && mca_coll_pipering_pulls_ready(context->comm),
         .below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below,
         .machine = &setup->machine};
     set_machine(context, setup, &found, 0 < of[0]->machine);

@@ -56,9 +56,7 @@ typedef struct mca_coll_pipering_cost_t {
     double far;     /**< the latency of a link between nodes of different leaf switches */
     double uplinks; /**< of such a switch, together as fast as so many links of nodes; 0: as all of
                          its nodes' */
-    double memory; /**< seconds a byte where all ranks of a node copy at once, together */
-    double crowd;  /**< ranks that share a processor, or as if they did, where all are at work; up
-                        to 1: none do */
+    double crowd; /**< ranks that share a processor, where all are at work; up to 1: none do */
 } mca_coll_pipering_cost_t;
 
 /** What all ranks of a call send, and combine, together. */

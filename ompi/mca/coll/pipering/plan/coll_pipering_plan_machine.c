@@ -61,7 +61,6 @@ static const struct {
     [MCA_COLL_PIPERING_LOCAL_LATENCY] = {"local_latency", "microseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_GAP] = {"local_gap", "microseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_OVERLAP] = {"local_overlap", "false true", 1, true},
-    [MCA_COLL_PIPERING_MEMORY] = {"memory", "nanoseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_COMBINE] = {"combine", "nanoseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOAD] = {"ranks_per_processor", "ranks", TIME_MOST, false}};
 
@@ -111,7 +110,6 @@ mca_coll_pipering_machine_t mca_coll_pipering_machine_usual(mca_coll_pipering_tr
     value[MCA_COLL_PIPERING_LOCAL_LATENCY] = 1;
     value[MCA_COLL_PIPERING_LOCAL_GAP] = 1;
     value[MCA_COLL_PIPERING_LOCAL_OVERLAP] = 1;
-    value[MCA_COLL_PIPERING_MEMORY] = 0.04;
     value[MCA_COLL_PIPERING_COMBINE] = 0.2;
     value[MCA_COLL_PIPERING_LOAD] = 1;
     return machine;
@@ -348,7 +346,6 @@ mca_coll_pipering_cost_t mca_coll_pipering_machine_cost(const mca_coll_pipering_
                   .latency = us * value[MCA_COLL_PIPERING_LOCAL_LATENCY],
                   .gap = us * value[MCA_COLL_PIPERING_LOCAL_GAP],
                   .overlap = 0 < value[MCA_COLL_PIPERING_LOCAL_OVERLAP]},
-        .memory = ns * value[MCA_COLL_PIPERING_MEMORY],
         .crowd = crowd};
 }
 

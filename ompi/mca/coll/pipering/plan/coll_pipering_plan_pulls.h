@@ -19,9 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Ranks that pulls serve at most. */
-#define MCA_COLL_PIPERING_PULLERS 192
-
 /** Contributions that are split at most. */
 #define MCA_COLL_PIPERING_SPLITS 4
 

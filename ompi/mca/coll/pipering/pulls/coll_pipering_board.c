@@ -16,7 +16,6 @@
 #include "coll_pipering_board.h"
 #include "coll_pipering_pulls.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +30,11 @@
 #include "opal/util/proc.h"
 
 #if MCA_COMMON_COLLTOOLS_HAS_SMSC
-#    include <sys/syscall.h>
+#    include <sys/prctl.h>
 #    include <sys/uio.h>
 
 #    include "opal/mca/smsc/base/base.h"
 #    include "opal/mca/smsc/smsc.h"
-#    if defined(__linux__)
-#        include <linux/kcmp.h>
-#    endif
 #    include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 #endif
 
@@ -46,11 +42,11 @@ typedef mca_coll_pipering_notice_t notice_t;
 
 /* A line of its own for each process. */
 typedef struct {
-    uint64_t process; /* its number in the job, and 1; 0: it has not joined */
+    uint64_t process; /* its number in the job, and 1 */
     uint64_t used;    /* notices from the first on that may be up */
+    uint64_t joined;  /* it can read others, and write there */
     uint64_t word;    /* of the first process: the address of a known one, ... */
-    uint64_t alike;   /* ... what those have alike that can read each other, ... */
-    uint64_t joined;  /* ... and how many can, so far */
+    uint64_t alike;   /* ... and what those have alike that can read each other */
     uint64_t pad[11];
 } header_t;
 
@@ -61,11 +57,10 @@ static struct {
     mca_common_colltools_directory_t *directory;
     mca_common_colltools_segment_t segment; /* address NULL: there is none */
     int places, own;
-    bool joined;
     size_t held;                        /* of it, by this process */
     bool taken[MCA_COLL_PIPERING_NOTICES]; /* of this process */
     uint64_t word, alike;
-    endpoint_t **peer; /* [places] NULL: not asked for yet */
+    endpoint_t **peer; /* [places] NULL: not asked for yet; itself: this process has not joined */
 } board;
 
 #define PATH_MOST 4096
@@ -104,60 +99,34 @@ static uint64_t number_of(const char *path)
     return 0 == stat(path, &about) ? (uint64_t) about.st_ino : 0;
 }
 
-/* Whether one of the components that are open copies any memory, and none wants it registered. */
-static bool has_component(void)
-{
-    mca_base_component_list_item_t *item;
-    bool there = false;
-
-    OPAL_LIST_FOREACH(item, &opal_smsc_base_framework.framework_components,
-                      mca_base_component_list_item_t) {
-        const char *name = item->cli_component->mca_component_name;
-        if (0 == strcmp("knem", name)) {
-            return false;
-        }
-        there |= 0 == strcmp("cma", name) || 0 == strcmp("xpmem", name);
-    }
-    return there;
-}
-
 /* Whether the kernel, or a container, lets this process read itself, and so perhaps others. */
 static bool is_allowed(void)
 {
-    char scope[8] = "0";
     uint64_t from = WORD, to = 0;
     const struct iovec local = {&to, sizeof(to)}, remote = {&from, sizeof(from)};
 
-    mca_common_colltools_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
-    if (('2' == scope[0] || '3' == scope[0]) && 0 != geteuid()) {
-        return false;
-    }
-#    if defined(SYS_kcmp) && defined(__linux__)
-    if (0 > syscall(SYS_kcmp, getpid(), getpid(), KCMP_VM, 0, 0) && ENOSYS != errno) {
-        return false;
-    }
-#    endif
     return (ssize_t) sizeof(to) == process_vm_readv(getpid(), &local, 1, &remote, 1, 0)
            && from == to;
 }
 
 /*
  * A hash of what processes have alike that may read each other if one of them may read another: the
- * user, namespaces, and the label of a security module. 0: this one reads none, or MPI_Init does
- * not wait for all processes after they have joined.
+ * user, namespaces, whether they may be dumped, and the label of a security module. 0: this one
+ * reads none; or MPI_Init does not wait for all processes after they have joined; or calls end
+ * where processes fail, with notices that are still up.
  */
 static uint64_t find_alike(void)
 {
     char label[256] = "";
     const uint64_t numbers[] = {number_of("/proc/self/ns/user"), number_of("/proc/self/ns/pid"),
-                                (uint64_t) geteuid()};
+                                (uint64_t) geteuid(), (uint64_t) prctl(PR_GET_DUMPABLE)};
 
-    if (opal_pmix_base_async_modex || ompi_async_mpi_init || !has_component() || !is_allowed()) {
+    if (opal_pmix_base_async_modex || ompi_async_mpi_init || ompi_ftmpi_enabled || !is_allowed()) {
         return 0;
     }
     mca_common_colltools_read_line("/proc/self/attr/current", label, sizeof(label));
-    const uint32_t hash = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, (const char *) numbers,
-                                                    sizeof(numbers));
+    const uint32_t hash = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH,
+                                                    (const char *) numbers, sizeof(numbers));
     return mca_common_colltools_hash(hash, label, strlen(label)) | UINT64_C(1) << 32;
 }
 #else
@@ -190,8 +159,7 @@ static void make_board(mca_common_colltools_directory_t silent, const char *name
     }
     board.held = part;
     if (OMPI_SUCCESS
-        != mca_common_colltools_segment_make(&silent, &board.segment,
-                                             board_size(), false)) {
+        != mca_common_colltools_segment_make(&silent, &board.segment, board_size(), false)) {
         return;
     }
     header_at(0)->process = number_of_process() + 1;
@@ -229,6 +197,11 @@ void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory)
 
 void mca_coll_pipering_pulls_close(void)
 {
+    char name[PATH_MOST];
+
+    if (0 == board.own && NULL != board.segment.address && name_file(name)) {
+        (void) unlink(name);
+    }
 #if MCA_COMMON_COLLTOOLS_HAS_SMSC
     for (int i = 0; NULL != board.peer && i < board.places; ++i) {
         if (NULL != board.peer[i] && NULL != mca_smsc) {
@@ -247,16 +220,27 @@ void mca_coll_pipering_pulls_close(void)
 /* ---- memory of others ---- */
 
 #if MCA_COMMON_COLLTOOLS_HAS_SMSC
+/* XPMEM's own copies do not notice that memory cannot be attached. */
 static bool copy(endpoint_t *endpoint, void *here, uint64_t there, size_t bytes, bool to)
 {
     void *address = (void *) (uintptr_t) there;
 
+    if (mca_smsc_base_has_feature(MCA_SMSC_FEATURE_CAN_MAP)) {
+        void *mapped = NULL;
+        void *region = MCA_SMSC_CALL(map_peer_region, endpoint, 0, address, bytes, &mapped);
+        if (NULL == region) {
+            return false;
+        }
+        (void) memcpy(to ? mapped : here, to ? here : mapped, bytes);
+        MCA_SMSC_CALL(unmap_peer_region, region);
+        return true;
+    }
     return OPAL_SUCCESS == (to ? MCA_SMSC_CALL(copy_to, endpoint, here, address, bytes, NULL)
                                : MCA_SMSC_CALL(copy_from, endpoint, here, address, bytes, NULL));
 }
 
-/* Whether this process can read the first one, and so all others as it is alike. */
-static bool can_read_first(void)
+/* Whether this process can read the first one, and write there, and so all others that are alike. */
+static bool can_reach_first(void)
 {
     const header_t *first = header_at(0);
     uint64_t word = 0;
@@ -273,12 +257,15 @@ static bool can_read_first(void)
     proc.proc_name = OPAL_PROC_MY_NAME;
     proc.proc_name.vpid = (opal_vpid_t) (first->process - 1);
     endpoint_t *endpoint = MCA_SMSC_CALL(get_endpoint, &proc);
-    const bool read = NULL != endpoint && copy(endpoint, &word, first->word, sizeof(word), false);
+    const bool reached = NULL != endpoint
+                         && copy(endpoint, &word, first->word, sizeof(word), false)
+                         && WORD == word
+                         && copy(endpoint, &word, first->word, sizeof(word), true);
     if (NULL != endpoint) {
         MCA_SMSC_CALL(return_endpoint, endpoint);
     }
     OBJ_DESTRUCT(&proc);
-    return read && WORD == word;
+    return reached;
 }
 
 bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
@@ -293,7 +280,7 @@ bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place
     return NULL != endpoint && copy(endpoint, here, there, bytes, to);
 }
 #else
-static bool can_read_first(void)
+static bool can_reach_first(void)
 {
     return false;
 }
@@ -327,35 +314,49 @@ static bool attach(void)
 void mca_coll_pipering_pulls_join(void)
 {
     if (0 == board.alike || (0 < board.own ? !attach() : NULL == board.segment.address)
-        || !can_read_first()) {
+        || !can_reach_first()) {
         return;
     }
     board.peer = calloc((size_t) board.places, sizeof(*board.peer));
     if (NULL != board.peer) {
-        board.joined = true;
         header_at(board.own)->process = number_of_process() + 1;
-        (void) __atomic_fetch_add(&header_at(0)->joined, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&header_at(board.own)->joined, 1, __ATOMIC_RELEASE);
     }
 }
 
-bool mca_coll_pipering_pulls_ready(void)
+/* The process of a rank, in its job. */
+static uint32_t process_of(ompi_communicator_t *comm, int rank)
 {
-    return board.joined
-           && (uint64_t) board.places == __atomic_load_n(&header_at(0)->joined, __ATOMIC_ACQUIRE);
+    return ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
+}
+
+/* What a rank has told before, in MPI_Init or to who has made the communicator, has been seen. */
+bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm)
+{
+    bool ready = NULL != board.peer;
+
+    for (int r = 0, place = 0; ready && r < ompi_comm_size(comm); ++r, ++place) {
+        place = mca_coll_pipering_board_place(process_of(comm, r), place);
+        ready = 0 != __atomic_load_n(&header_at(place)->joined, __ATOMIC_ACQUIRE)
+                && process_of(comm, r) + UINT64_C(1) == header_at(place)->process;
+    }
+    return ready;
 }
 
 /* ---- notices ---- */
 
-notice_t *mca_coll_pipering_board_take(void)
+notice_t *mca_coll_pipering_board_take(const mca_coll_pipering_call_name_t *name)
 {
+    const int most = MCA_COLL_PIPERING_NOTICES
+                     - (name->blocking ? 0 : MCA_COLL_PIPERING_NOTICES_BLOCKING);
     notice_t *notice = NULL;
     int i = 0;
 
     OPAL_THREAD_LOCK(&board.lock);
-    while (i < MCA_COLL_PIPERING_NOTICES && board.taken[i]) {
+    while (i < most && board.taken[i]) {
         ++i;
     }
-    if (MCA_COLL_PIPERING_NOTICES > i) {
+    if (most > i) {
         header_t *header = header_at(board.own);
         board.taken[i] = true;
         notice = notice_at(board.own, i);
@@ -369,6 +370,7 @@ notice_t *mca_coll_pipering_board_take(void)
         __atomic_store_n(&notice->turn, turn, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_RELEASE); /* others see this before what follows */
         memset(&notice->name, 0, sizeof(*notice) - offsetof(notice_t, name));
+        notice->name = *name;
     }
     return notice;
 }
@@ -402,6 +404,7 @@ static bool is_of(const notice_t *notice, const mca_coll_pipering_call_name_t *n
 {
     const uint64_t turn = __atomic_load_n(&notice->turn, __ATOMIC_ACQUIRE);
     const bool same = 0 == turn % 2 && name->call == notice->name.call
+                      && name->blocking == notice->name.blocking
                       && name->comm[0] == notice->name.comm[0]
                       && name->comm[1] == notice->name.comm[1];
 

@@ -36,18 +36,18 @@
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
+#include "coll_pipering_pulls.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_pulls.h"
 #include "ompi/mca/common/colltools/common_colltools.h"
 
 BEGIN_C_DECLS
 
-/** Notices of a process: its calls that are under way at a time. */
+/**
+ * Notices of a process: its calls that are under way at a time; and how many of them are for
+ * blocking calls alone, which do not wait for others to end.
+ */
 #define MCA_COLL_PIPERING_NOTICES 128
-
-/** A call, on all ranks of its communicator. */
-typedef struct mca_coll_pipering_call_name_t {
-    uint64_t comm[2], call;
-} mca_coll_pipering_call_name_t;
+#define MCA_COLL_PIPERING_NOTICES_BLOCKING 16
 
 /** What a process says of one call. Bit i of sets is split contribution i. */
 typedef struct mca_coll_pipering_notice_t {
@@ -64,8 +64,9 @@ typedef struct mca_coll_pipering_notice_t {
     uint32_t counts;  /**< a hash of all contributions' bytes, as its process believes */
 } mca_coll_pipering_notice_t;
 
-/** A notice of this process, to be filled in, all else is 0; NULL: all are in use now. */
-mca_coll_pipering_notice_t *mca_coll_pipering_board_take(void);
+/** A notice of this process for a call, to be filled in, all else is 0; NULL: none is free now. */
+mca_coll_pipering_notice_t *
+mca_coll_pipering_board_take(const mca_coll_pipering_call_name_t *name);
 void mca_coll_pipering_board_put_up(mca_coll_pipering_notice_t *notice);
 void mca_coll_pipering_board_take_down(mca_coll_pipering_notice_t *notice);
 

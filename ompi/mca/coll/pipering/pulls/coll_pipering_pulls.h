@@ -24,27 +24,33 @@
 
 BEGIN_C_DECLS
 
+/** A call, on all ranks of its communicator. */
+typedef struct mca_coll_pipering_call_name_t {
+    uint64_t comm[2], call;
+    bool blocking;
+} mca_coll_pipering_call_name_t;
+
 struct mca_coll_pipering_rounds_args_t;
 struct mca_coll_pipering_scheduled_t;
 
 /**
  * Before MPI_Init waits for all processes for the first time: the first process of a node makes the
- * board. Before it does so again: all join, if they can. Then pulls are ready where all processes of
- * the node, of this job, have joined, which each of them knows.
+ * board. Before it does so again: all join, if they can. Then pulls are ready for a communicator
+ * whose ranks are on one node, and of one job, if all of them have joined. O(p).
  */
 void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory);
 void mca_coll_pipering_pulls_join(void);
-bool mca_coll_pipering_pulls_ready(void);
+bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm);
 void mca_coll_pipering_pulls_close(void);
 
 /**
  * Makes the schedule of a gather, whose bytes by rank and contributor are in `args`; a broadcast is
- * one to which the root alone contributes. `number` counts the communicator's calls, equally on all
- * ranks. The rank's contribution is packed, if it is not dense. OMPI_ERR_OUT_OF_RESOURCE: the
+ * one to which the root alone contributes. The call's name is equal on all ranks, and no other's on
+ * them. The rank's contribution is packed, if it is not dense. OMPI_ERR_OUT_OF_RESOURCE: the
  * others do not learn of it. All other errors are those of the schedule, of which they do.
  */
 int mca_coll_pipering_pulls_gather_new(const struct mca_coll_pipering_rounds_args_t *args,
-                                       uint64_t number,
+                                       const mca_coll_pipering_call_name_t *name,
                                        struct mca_coll_pipering_scheduled_t **made);
 
 /**
@@ -52,7 +58,7 @@ int mca_coll_pipering_pulls_gather_new(const struct mca_coll_pipering_rounds_arg
  * rank wants; of an allreduce, that it makes. `in_order`: the operation does not commute.
  */
 int mca_coll_pipering_pulls_reduce_new(const struct mca_coll_pipering_rounds_args_t *args,
-                                       uint64_t number, bool in_order,
+                                       const mca_coll_pipering_call_name_t *name, bool in_order,
                                        struct mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS

@@ -72,7 +72,8 @@ int mca_coll_pipering_pulls_copy(call_t *call, int rank, char *here, uint64_t th
     ompi_communicator_t *comm = call->args.caller->comm;
 
     if (0 < bytes
-        && !mca_coll_pipering_board_copy(comm, rank, call->peer[rank].place, here, there, bytes, to)) {
+        && !mca_coll_pipering_board_copy(comm, rank, call->peer[rank].place, here, there, bytes,
+                                         to)) {
         static bool said;
         if (!said) {
             said = true;
@@ -96,11 +97,10 @@ static bool put_up(call_t *call)
     if (!mca_coll_pipering_pulls_is_read(call, call->me) || call->up) {
         return true;
     }
-    notice_t *mine = mca_coll_pipering_board_take();
+    notice_t *mine = mca_coll_pipering_board_take(&call->name);
     if (NULL == mine) {
         return false;
     }
-    mine->name = call->name;
     mine->bytes = mca_coll_pipering_pulls_bytes(call, call->me);
     mine->own = (uint64_t) (uintptr_t) call->own;
     mine->error = call->error;
@@ -178,21 +178,13 @@ static void move(call_t *call)
 
 /*
  * After an error the step goes on until all others know, so that nobody reads what the user frees,
- * or waits for ever; but where Open MPI knows of a process that has failed: then what others may
- * use stays as it is.
+ * or waits for ever.
  */
 static int pull(void *context, int from, int to)
 {
     call_t *call = context;
-    const int failure = mca_common_colltools_failure(call->args.caller->comm);
 
     (void) from, (void) to;
-    if (OMPI_SUCCESS != failure) {
-        call->error = failure;
-        move(call);
-        call->super.memory = NULL;
-        return failure;
-    }
     if (!put_up(call)) {
         return OMPI_ERR_WOULD_BLOCK;
     }
@@ -204,7 +196,8 @@ static int pull(void *context, int from, int to)
 }
 
 void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *args,
-                                       uint64_t number, size_t size, size_t more, void **behind)
+                                       const mca_coll_pipering_call_name_t *name, size_t size,
+                                       size_t more, void **behind)
 {
     const mca_common_colltools_needs_t none = {0, 0, 0}, most = {.steps = 1};
     ompi_communicator_t *comm = args->caller->comm;
@@ -220,8 +213,7 @@ void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *ar
     call->args = *args;
     call->me = ompi_comm_rank(comm);
     call->p = p;
-    call->name = (mca_coll_pipering_call_name_t){.comm = MCA_COMMON_COLLTOOLS_COMM_NAME(comm),
-                                                 .call = number};
+    call->name = *name;
     call->counts = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, args->bytes,
                                              (size_t) p * sizeof(*args->bytes));
     call->peer = after;

@@ -67,11 +67,11 @@ struct mca_coll_pipering_pulls_call_t {
 
 /**
  * Makes a call of `size` bytes, zeroed but for its schedule and its peers; `more` bytes follow in
- * the same memory, at *behind. `number` counts the communicator's calls, equally on all ranks.
- * NULL: no memory.
+ * the same memory, at *behind. NULL: no memory.
  */
 void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *args,
-                                       uint64_t number, size_t size, size_t more, void **behind);
+                                       const mca_coll_pipering_call_name_t *name, size_t size,
+                                       size_t more, void **behind);
 
 /** Finds the notice of a rank; false: it is not up yet, or, *rc, the call is given up. */
 bool mca_coll_pipering_pulls_find(mca_coll_pipering_pulls_call_t *call, int rank, int *rc);

@@ -24,8 +24,7 @@
  * place one comes block by block through memory of the host; one that is split, as a whole.
  *
  * Cost: a copy of each byte a rank receives, and of each of its own to the receive buffer; one read
- * of a notice for each rank, and one atomic addition. Limits: ranks of one job on one node, at most
- * MCA_COLL_PIPERING_PULLERS.
+ * of a notice for each rank, and one atomic addition. Limits: ranks of one job on one node.
  */
 
 #include "coll_pipering_pulls.h"
@@ -250,15 +249,16 @@ static bool read_from(gather_t *gather, int from, size_t *budget, int *rc)
 
     while (OMPI_SUCCESS == *rc && progress->next < pulls_of(gather)) {
         const pull_t pull = pull_at(gather, from, progress->next);
-        if (pull.pushed ? !has(&gather->super.mine->pushed, pull.split)
-                        : 2 <= progress->next && 0 < pull.size && !has(&notice->parts, pull.split)) {
+        const bool forwarded = 2 <= progress->next && 0 < pull.size;
+        if ((pull.pushed && !has(&gather->super.mine->pushed, pull.split))
+            || (forwarded && !has(&notice->parts, pull.split))) {
             return false; /* it is not there yet */
         }
         if (!pull.pushed && progress->done < pull.size) {
             if (0 == *budget) {
                 return false;
             }
-            const uint64_t source = 2 <= progress->next ? notice->split[pull.split] : notice->own;
+            const uint64_t source = forwarded ? notice->split[pull.split] : notice->own;
             *rc = read_more(gather, from, &pull, source + pull.from, budget);
             continue;
         }
@@ -346,12 +346,13 @@ static bool advance(call_t *call, int *rc)
 
 /* ---- making ---- */
 
-int mca_coll_pipering_pulls_gather_new(const mca_coll_pipering_rounds_args_t *args, uint64_t number,
+int mca_coll_pipering_pulls_gather_new(const mca_coll_pipering_rounds_args_t *args,
+                                       const mca_coll_pipering_call_name_t *name,
                                        mca_coll_pipering_scheduled_t **made)
 {
     const size_t p = (size_t) ompi_comm_size(args->caller->comm);
     void *behind;
-    gather_t *gather = mca_coll_pipering_pulls_call_new(args, number, sizeof(*gather),
+    gather_t *gather = mca_coll_pipering_pulls_call_new(args, name, sizeof(*gather),
                                                         p * sizeof(progress_t), &behind);
 
     if (NULL == gather) {

@@ -19,8 +19,8 @@
  *
  * Each rank combines a range of all vectors: its part of the result of a reduce-scatter, unless
  * parts are uneven; else ranges are even. A block of the others' values is read into a cache and
- * combined there. Vectors are combined in the order of ranks, or, where the operation commutes, from
- * that of the next rank on, so that no two ranks read the same vector: results depend on the
+ * combined there. Vectors are combined in the order of ranks, or, where the operation commutes,
+ * from that of the next rank on, so that no two ranks read the same vector: results depend on the
  * arguments and on the numbers of ranks alone.
  *
  * Cost per rank with m bytes: m (p - 1) / p bytes are read and combined; results are copied once to
@@ -275,12 +275,13 @@ static int take_memory(reduction_t *reduction)
     return OMPI_SUCCESS;
 }
 
-int mca_coll_pipering_pulls_reduce_new(const mca_coll_pipering_rounds_args_t *args, uint64_t number,
+int mca_coll_pipering_pulls_reduce_new(const mca_coll_pipering_rounds_args_t *args,
+                                       const mca_coll_pipering_call_name_t *name,
                                        bool in_order, mca_coll_pipering_scheduled_t **made)
 {
     const size_t p = (size_t) ompi_comm_size(args->caller->comm);
     void *behind;
-    reduction_t *reduction = mca_coll_pipering_pulls_call_new(args, number, sizeof(*reduction),
+    reduction_t *reduction = mca_coll_pipering_pulls_call_new(args, name, sizeof(*reduction),
                                                               p * sizeof(size_t), &behind);
 
     if (NULL == reduction) {
