@@ -30,11 +30,25 @@ no_reads=(--mca btl_sm_flags 1)
 for victim in 1 all; do
     on_one "fuzz, $victim cannot read" 4 "$limit" "${no_reads[@]}" "${random[@]}" \
         -x FAULT=read -x VICTIM=$victim -x REFUSE=1 "$bin/fuzz"
-    for spared in 3 20; do
+    for spared in 8 20; do
         on_one "$victim cannot read after $spared" 4 60 "${no_reads[@]}" -x FAILS=1 \
             -x FAULT=read -x VICTIM=$victim -x REFUSE=1 -x SPARED=$spared "$bin/pulls"
     done
 done
+
+build refused
+on_one "fuzz, no rank may read" 4 "$limit" "${no_reads[@]}" "${random[@]}" \
+    "$bin/refused" "$bin/fuzz"
+on_one "fuzz, rank 1 may not" 4 "$limit" "${no_reads[@]}" "${random[@]}" -x VICTIM=1 \
+    "$bin/refused" "$bin/fuzz"
+# shellcheck disable=SC2016 # for the script that is written
+printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" != 1 ] || exec unshare --user --map-root-user "$@"\nexec "$@"\n' \
+    >"$work/apart"
+chmod +x "$work/apart"
+if unshare --user --map-root-user true 2>/dev/null; then
+    on_one "fuzz, rank 1 in a user namespace of its own" 4 "$limit" "${no_reads[@]}" \
+        "${random[@]}" "$work/apart" "$bin/fuzz"
+fi
 
 on_one "fuzz, rank 2 cannot attach the board" 4 "$limit" "${random[@]}" -x FAULT=attach \
     -x VICTIM=2 -x REFUSE=1 "$bin/fuzz"

@@ -33,7 +33,7 @@
  * arrays of types that the MPI bindings keep, whether the name of a host is the caller's to free,
  * whether there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions),
  * whether it is known that all processes of the job run one program with one environment a node,
- * whether a framework copies memory of a device, and one that of other processes, what tells
+ * whether a framework copies memory of a device, whether ranks of a node pull, what tells
  * communicators of the same processes apart and is equal on all their ranks, which decisions of
  * coll/tuned and coll/han plan_below knows, if any, and how the runtime is told to remove a file if
  * this process does not; the header of the last is included where it is used.
@@ -61,7 +61,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
 #    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM false
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 0
-#    define MCA_COMMON_COLLTOOLS_HAS_SMSC 0
+#    define MCA_COMMON_COLLTOOLS_PULLS 0
 #    define MCA_COMMON_COLLTOOLS_COMM_NAME(comm) {0, (comm)->c_contextid}
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix.h"
 #else
@@ -73,7 +73,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_JOB_SIZE ((int) opal_process_info.num_procs)
 #    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM (1 == opal_process_info.num_apps)
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
-#    define MCA_COMMON_COLLTOOLS_HAS_SMSC 1
+#    define MCA_COMMON_COLLTOOLS_PULLS 1
 #    define MCA_COMMON_COLLTOOLS_COMM_NAME(comm) \
         {(comm)->c_contextid.cid_base, (comm)->c_contextid.cid_sub.u64}
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"

@@ -107,13 +107,6 @@ static int pipering_open(void)
     return OMPI_SUCCESS;
 }
 
-/* Open MPI asks for the component between the two times that it waits for all processes. */
-static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads)
-{
-    mca_coll_pipering_pulls_join();
-    return mca_common_colltools_init_query(enable_progress_threads, enable_mpi_threads);
-}
-
 /* Called for a component that refused to open, too. */
 static int pipering_close(void)
 {
@@ -146,6 +139,6 @@ const mca_coll_base_component_t mca_coll_pipering_component = {
     .collm_data = {
         .param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT
     },
-    .collm_init_query = pipering_init_query,
+    .collm_init_query = mca_common_colltools_init_query,
     .collm_comm_query = mca_coll_pipering_comm_query,
 };

@@ -56,7 +56,8 @@ static double time_of(const mca_coll_pipering_draft_t *draft)
 
     if (!mca_coll_pipering_draft_combines(draft)) {
         const int contributors = count_contributors(plan, ranks);
-        reads = contributors < ranks ? contributors : others;
+        reads = (contributors < ranks ? contributors : others)
+                + plan->splits.count * (others - 1);
         bytes = contributors < ranks && !plan->splits.pushed ? total : share;
         all = total * others;
     } else {

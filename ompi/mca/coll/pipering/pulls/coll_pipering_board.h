@@ -20,15 +20,15 @@
  * find it by its call, and note in it what they have read. Nothing waits here: who looks for a
  * notice that is not up comes again.
  *
- * Memory of other processes is read and written by Open MPI's framework smsc (single copies by
- * process_vm_readv, or by XPMEM's mappings). A kernel, or a container, may forbid what Open MPI
- * believes to be allowed, so a process joins if it has read a word that it knows:
+ * Memory of other processes is read and written by process_vm_readv and process_vm_writev. A kernel,
+ * or a container, may forbid that, so a process joins only if it has read, and written, a word that
+ * it knows:
  *
- *     component opened   MPI_Init waits    component asked      MPI_Init waits    communicators
- *     board made         for all           board attached,      for all           joined by all?
- *                                          a word read, joined
+ *     component opened                        MPI_Init waits      communicators
+ *     board made by the first who comes,      for all to have     have all ranks joined?
+ *     attached, a word reached, joined        come so far
  *
- * The board is opened and joined through coll_pipering_pulls.h.
+ * The board is opened through coll_pipering_pulls.h.
  */
 
 #ifndef MCA_COLL_PIPERING_BOARD_H
@@ -78,11 +78,10 @@ mca_coll_pipering_notice_t *
 mca_coll_pipering_board_find(int place, const mca_coll_pipering_call_name_t *name);
 
 /**
- * Copies bytes from, or to, an address `there` of another process, a rank with a place on the
- * board. False: this cannot be done; the bytes are not defined then.
+ * Copies bytes from, or to, an address `there` of the process at a place. False: this cannot be
+ * done; the bytes are not defined then.
  */
-bool mca_coll_pipering_board_copy(ompi_communicator_t *comm, int rank, int place, char *here,
-                                  uint64_t there, size_t bytes, bool to);
+bool mca_coll_pipering_board_copy(int place, char *here, uint64_t there, size_t bytes, bool to);
 
 END_C_DECLS
 

@@ -34,12 +34,11 @@ struct mca_coll_pipering_rounds_args_t;
 struct mca_coll_pipering_scheduled_t;
 
 /**
- * Before MPI_Init waits for all processes for the first time: the first process of a node makes the
- * board. Before it does so again: all join, if they can. Then pulls are ready for a communicator
- * whose ranks are on one node, and of one job, if all of them have joined. O(p).
+ * Opens the board of the node's processes of this job, before MPI_Init waits for all. Pulls are
+ * ready for a communicator whose ranks are on one node, and of one job, if all of them can reach
+ * each other's memory. O(p).
  */
 void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory);
-void mca_coll_pipering_pulls_join(void);
 bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm);
 void mca_coll_pipering_pulls_close(void);
 

@@ -72,8 +72,7 @@ int mca_coll_pipering_pulls_copy(call_t *call, int rank, char *here, uint64_t th
     ompi_communicator_t *comm = call->args.caller->comm;
 
     if (0 < bytes
-        && !mca_coll_pipering_board_copy(comm, rank, call->peer[rank].place, here, there, bytes,
-                                         to)) {
+        && !mca_coll_pipering_board_copy(call->peer[rank].place, here, there, bytes, to)) {
         static bool said;
         if (!said) {
             said = true;
