@@ -99,9 +99,9 @@ static int pipering_open(void)
     OBJ_CONSTRUCT(&component->process.lock, opal_mutex_t);
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
+    mca_coll_pipering_pulls_open(&component->directory);
     mca_common_colltools_nodes_open();
     mca_coll_pipering_arena_open(&component->directory);
-    mca_coll_pipering_pulls_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     opened = true;
     return OMPI_SUCCESS;

@@ -31,8 +31,6 @@
 #if MCA_COMMON_COLLTOOLS_PULLS
 #    include <sys/prctl.h>
 #    include <sys/uio.h>
-
-#    include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 #endif
 
 typedef mca_coll_pipering_notice_t notice_t;
@@ -126,8 +124,7 @@ static uint64_t number_of(const char *path)
 /*
  * A hash of what processes have alike that may reach each other if one of them may reach another:
  * the user, namespaces, whether they may be dumped, and the label of a security module. 0: this one
- * reaches none; or MPI_Init does not wait for all processes after they have joined; or calls end
- * where processes fail, with notices that are still up.
+ * reaches none, or calls end where processes fail, with notices that are still up.
  */
 static uint64_t find_alike(void)
 {
@@ -135,7 +132,7 @@ static uint64_t find_alike(void)
     const uint64_t numbers[] = {number_of("/proc/self/ns/user"), number_of("/proc/self/ns/pid"),
                                 (uint64_t) geteuid(), (uint64_t) prctl(PR_GET_DUMPABLE)};
 
-    if ((opal_pmix_base_async_modex && !opal_pmix_collect_all_data) || ompi_ftmpi_enabled
+    if (ompi_ftmpi_enabled
         || !can_reach((uint64_t) getpid(), (uint64_t) (uintptr_t) &board.word)) {
         return 0;
     }
@@ -282,7 +279,7 @@ static uint32_t process_of(ompi_communicator_t *comm, int rank)
     return ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
 }
 
-/* All have joined before MPI_Init is over, if they do. */
+/* A process joins, if it does, before it tells its card, and the cards of all ranks are here. */
 bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm)
 {
     bool ready = board.joined;

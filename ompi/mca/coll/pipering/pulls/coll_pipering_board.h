@@ -24,9 +24,9 @@
  * or a container, may forbid that, so a process joins only if it has read, and written, a word that
  * it knows:
  *
- *     component opened                        MPI_Init waits      communicators
- *     board made by the first who comes,      for all to have     have all ranks joined?
- *     attached, a word reached, joined        come so far
+ *     component opened                        cards told        a communicator's cards read
+ *     board made by the first who comes,                        have all ranks joined?
+ *     attached, a word reached, joined
  *
  * The board is opened through coll_pipering_pulls.h.
  */

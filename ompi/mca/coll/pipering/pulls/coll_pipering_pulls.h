@@ -34,9 +34,9 @@ struct mca_coll_pipering_rounds_args_t;
 struct mca_coll_pipering_scheduled_t;
 
 /**
- * Opens the board of the node's processes of this job, before MPI_Init waits for all. Pulls are
+ * Opens the board of the node's processes of this job, before this one's card is told. Pulls are
  * ready for a communicator whose ranks are on one node, and of one job, if all of them can reach
- * each other's memory. O(p).
+ * each other's memory; their cards have been read. O(p).
  */
 void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory);
 bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm);
