@@ -479,7 +479,7 @@ static void try_local(tap_tally_t *tally, const call_t *call, const plan_t *plan
                      && (gathers || 1 >= call->at.load);
     tap_try(tally,
             (taken || MCA_COLL_PIPERING_FALLBACK_LOCAL == plan->reason)
-                && (taken || !(share < (gathers ? 1 : 0.83))) && (!pulls || !taken || share < 1.02)
+                && (taken || !(share < (gathers ? 1 : 0.83))) && (!pulls || !taken || share < (1 < call->at.load ? 1.11 : 1.02))
                 && can != isnan(share) && !(gathers && !can && taken),
             "%s: %s, share %g, reason %d", show(call), plan->row->value, share,
             (int) plan->reason);

@@ -40,9 +40,9 @@ static int count_contributors(const mca_coll_pipering_plan_t *plan, int ranks)
 #define READ 0.5
 
 /*
- * A rank waits for a notice, reads what it wants, a system call for each of it, and waits for
- * the last one that reads its own. Of a reduction it reads its range of each vector, combines it,
- * and reads results.
+ * A rank puts up its notice, waits for others', reads what it wants, a system call for each of it,
+ * and waits for the last one that reads its own. Of a reduction it reads its range of each vector,
+ * combines it, and reads results.
  */
 static double time_of(const mca_coll_pipering_draft_t *draft)
 {
@@ -69,7 +69,7 @@ static double time_of(const mca_coll_pipering_draft_t *draft)
         all = total * others + (spreads ? total * others : scatters ? 0 : share);
     }
     const double combining = mca_coll_pipering_draft_combines(draft) ? share * draft->combine : 0;
-    const double handled = reads * READ * link->alpha + combining;
+    const double handled = (1 + reads * READ) * link->alpha + combining;
     const double time = waits * link->latency + handled + bytes * link->beta;
     const double work = ranks * handled + all * link->beta;
     return mca_coll_pipering_crowded_time(&draft->cost, time, work, ranks);
