@@ -299,7 +299,7 @@ def test_model():
     assert model.ask("reduce", 8, 8, small, False,
                      ["coll_pipering_reduce_algorithm=pipeline"]).served
     assert model.ask("barrier", 8, 8, (0, 0, 0), False) is None
-    assert not model.ask("allgatherv", 8, 1, (8 << 20, 1 << 20, 8), False).served
+    assert not model.ask("allgatherv", 8, 1, (4 << 10, 512, 8), False).served
 
 
 def test_counts():
