@@ -18,7 +18,7 @@
  * time. FAULT=read is the same for the first step of reading, or writing, a process's memory;
  * VICTIM=all: of all ranks. FAULT=unnamed, with REFUSE=1, is a file system that makes no files
  * without a name. With FAULT=descriptors the process gets no more files from its first step of
- * attaching on.
+ * attaching behind MPI_Init on.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -26,6 +26,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mpi.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -140,7 +141,10 @@ int open(const char *path, int flags, ...)
         errno = ENOMEM;
         return -1;
     }
-    if (is_of_others(path) && strikes("descriptors")) {
+    int running = 0;
+
+    (void) (is_of_others(path) && MPI_Initialized(&running));
+    if (0 != running && strikes("descriptors")) {
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0});
     }
     return openat(AT_FDCWD, path, flags, mode);

@@ -139,7 +139,7 @@ without "no memory for a larger segment" "No space left on device" "${there[@]}"
 without "no memory for another rank" "Cannot allocate memory" "${there[@]}" \
     -x FAULT=attach -x VICTIM=2 -x REFUSE=1
 without "no descriptor for another rank" "Too many open files" "${there[@]}" \
-    -x FAULT=descriptors -x VICTIM=2 -x REFUSE=1 -x SPARED=1
+    -x FAULT=descriptors -x VICTIM=2 -x REFUSE=1
 is "no memory: nothing is left" "$(left)" ""
 
 led 3
