@@ -24,14 +24,7 @@
 /* Whether copying the bytes of elements, which have no gaps, copies the elements. */
 static bool is_plain(const mca_coll_pipering_unit_t *unit)
 {
-    ptrdiff_t true_lb, true_extent;
-
-    if (NULL == unit->type) {
-        return true;
-    }
-    ompi_datatype_get_true_extent(unit->type, &true_lb, &true_extent);
-    return 0 == true_lb && (ptrdiff_t) unit->size == unit->extent
-           && opal_datatype_is_contiguous_memory_layout(&unit->type->super, 2);
+    return NULL == unit->type || mca_common_colltools_is_dense(unit->type);
 }
 
 /* Keeps the memory of ring buffers until the communicator is freed. */

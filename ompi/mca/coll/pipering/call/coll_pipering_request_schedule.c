@@ -33,8 +33,8 @@ typedef mca_coll_pipering_request_t request_t;
 #define STARTS_BITS 24
 
 /*
- * A number of this start of the call on its communicator, equal on all ranks: blocking calls are
- * counted, others have a tag of their own. Open MPI begins nonblocking ones as it progresses, not
+ * The name of this start of the call on its communicator: blocking calls are counted, others have a
+ * tag of their own. Open MPI begins nonblocking ones as it progresses, not
  * in the order of the program's calls.
  */
 static mca_coll_pipering_call_name_t name_of(request_t *request)

@@ -41,9 +41,9 @@
 #define MARGIN_LARGE 1.2
 
 /*
- * Times of gathers by the model that are alike: pulls, which copy as much as the module below, serve
- * the call. Where ranks share processors these do not wait for each other at every step, of which
- * the model knows too little: they take 0.55 to 0.93 of its time where it says 0.7 to 1.1.
+ * Times of gathers by the model that are alike: pulls, which copy as much as the module below,
+ * serve the call. Where ranks share processors these do not wait for each other at every step, of
+ * which the model knows too little: they take 0.55 to 0.93 of its time where it says 0.7 to 1.1.
  */
 #define ALIKE 1.01
 #define ALIKE_SHARED 1.1
@@ -257,10 +257,10 @@ static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pi
 {
     const bool gathers = mca_coll_pipering_collective_row(row->collective)->gathers;
     const bool pulls = MCA_COLL_PIPERING_PULLS == row->algorithm;
-    const bool can_pull = draft->at.pulls && MCA_COLL_PIPERING_SMALL <= draft->plan->total;
 
     return !row->forced && can_serve(draft, row)
-           && (gathers ? pulls || !can_pull : !pulls || 1 >= draft->at.load)
+           && (gathers ? pulls || !mca_coll_pipering_can_pull(draft)
+                       : !pulls || 1 >= draft->at.load)
            && MCA_COLL_PIPERING_WEIGHED > draft->plan->weighed_count;
 }
 

@@ -20,9 +20,9 @@
  * find it by its call, and note in it what they have read. Nothing waits here: who looks for a
  * notice that is not up comes again.
  *
- * Memory of other processes is read and written by process_vm_readv and process_vm_writev. A kernel,
- * or a container, may forbid that, so a process joins only if it has read, and written, a word that
- * it knows:
+ * Memory of other processes is read and written by process_vm_readv and process_vm_writev. A
+ * kernel, or a container, may forbid that, so a process joins only if it has read, and written, a
+ * word that it knows:
  *
  *     component opened                        cards told        a communicator's cards read
  *     board made by the first who comes,                        have all ranks joined?

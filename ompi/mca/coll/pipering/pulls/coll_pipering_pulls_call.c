@@ -104,9 +104,7 @@ static bool put_up(call_t *call)
     mine->own = (uint64_t) (uintptr_t) call->own;
     mine->error = call->error;
     mine->counts = call->counts;
-    if (NULL != call->fill) {
-        call->fill(call, mine);
-    }
+    call->fill(call, mine);
     mca_coll_pipering_board_put_up(mine);
     call->mine = mine;
     call->up = true;

@@ -61,7 +61,7 @@ struct mca_coll_pipering_pulls_call_t {
     /** Moves on; true: all is here. What fails goes to *rc. */
     bool (*advance)(mca_coll_pipering_pulls_call_t *call, int *rc);
     void (*fill)(const mca_coll_pipering_pulls_call_t *call,
-                 mca_coll_pipering_notice_t *mine); /**< what else is told; may be NULL */
+                 mca_coll_pipering_notice_t *mine); /**< what else is told */
     mca_coll_pipering_pulls_peer_t *peer; /**< [p], in the same memory */
 };
 

@@ -20,8 +20,8 @@
  * others' parts from these. The root of a broadcast has a part, too, which it writes to the others
  * itself, since it would only wait.
  *
- * A contribution that is not dense, or lies on a device, is packed before it is told. To such a
- * place one comes block by block through memory of the host; one that is split, as a whole.
+ * A contribution that is not dense is packed before it is told. To such a place one comes block by
+ * block through other memory; one that is split, as a whole.
  *
  * Cost: a copy of each byte a rank receives, and of each of its own to the receive buffer; one read
  * of a notice for each rank, and one atomic addition. Limits: ranks of one job on one node.
@@ -50,7 +50,6 @@ typedef struct {
 
 typedef struct {
     call_t super;
-    bool on_device;
     bool through;     /* what comes in cannot come to its place */
     char *block;      /* of what comes `through` */
     char *whole[MCA_COLL_PIPERING_SPLITS]; /* where split contributions are */
@@ -77,7 +76,7 @@ static const mca_coll_pipering_layout_t *source_of(const gather_t *gather)
 
 /* ---- setting up ---- */
 
-/* Memory: own bytes that are not dense on the host, those of split contributions, and a block. */
+/* Memory: own bytes that are not dense, those of split contributions, and a block. */
 static int take_memory(gather_t *gather, bool packs)
 {
     const int me = gather->super.me;
@@ -91,8 +90,8 @@ static int take_memory(gather_t *gather, bool packs)
     size += gather->through ? BLOCK : 0;
     char *memory = 0 == size ? NULL : malloc(size);
     scheduled->memory = memory;
-    scheduled->unpacker = recv->dense ? NULL : OBJ_NEW(opal_convertor_t);
-    if ((0 < size && NULL == memory) || (!recv->dense && NULL == scheduled->unpacker)) {
+    scheduled->unpacker = gather->through ? OBJ_NEW(opal_convertor_t) : NULL;
+    if ((0 < size && NULL == memory) || (gather->through && NULL == scheduled->unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     gather->super.own = packs ? memory : mca_coll_pipering_dense_place(source_of(gather), me);
@@ -145,12 +144,12 @@ static int copy_own(gather_t *gather)
 
 /* ---- what comes in ---- */
 
-/* Brings bytes of a contribution from memory of the host to their place. */
+/* Brings packed bytes of a contribution to their place. */
 static int deliver(gather_t *gather, int rank, const char *from, size_t begin, size_t bytes)
 {
     return bytes == mca_coll_pipering_scheduled_deliver(&gather->super.super,
                                                         gather->super.args.recv, rank, from, begin,
-                                                        bytes, gather->on_device)
+                                                        bytes, false)
                ? OMPI_SUCCESS
                : OMPI_ERROR;
 }
@@ -296,7 +295,7 @@ static bool write_to(gather_t *gather, int to, size_t *budget, int *rc)
     return progress->pushed;
 }
 
-/* Delivers split contributions that have come through memory of the host; true: all are there. */
+/* Delivers split contributions that have come through other memory; true: all are there. */
 static bool deliver_splits(gather_t *gather, int *rc)
 {
     size_t budget = MCA_COLL_PIPERING_PIECE;
@@ -366,10 +365,8 @@ int mca_coll_pipering_pulls_gather_new(const mca_coll_pipering_rounds_args_t *ar
     call->fill = fill;
     const mca_coll_pipering_layout_t *source = source_of(gather);
     const size_t bytes = args->bytes[call->me];
-    gather->on_device = mca_coll_pipering_is_on_device(args->recv, args->contributor);
-    gather->through = !args->recv->dense || gather->on_device;
-    const bool packs = 0 < bytes
-                       && (!source->dense || mca_coll_pipering_is_on_device(source, call->me));
+    gather->through = !args->recv->dense;
+    const bool packs = 0 < bytes && !source->dense;
     call->error = take_memory(gather, packs);
     if (OMPI_SUCCESS == call->error && packs) {
         call->error = mca_coll_pipering_scheduled_pack(&call->super, source, call->me, call->own,
