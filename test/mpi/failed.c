@@ -65,8 +65,12 @@ int main(int argc, char **argv)
         tap_bail("the call went elsewhere");
     }
     if (tap_rank == tap_size - 1) {
+        for (int r = 0; r < tap_size - 1; ++r) { /* all others are out of the first call */
+            TAP_MPI(MPI_Recv(NULL, 0, MPI_BYTE, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        }
         kill(getpid(), SIGKILL);
     }
+    TAP_MPI(MPI_Send(NULL, 0, MPI_BYTE, tap_size - 1, 0, MPI_COMM_WORLD));
     signal(SIGALRM, hangs);
     alarm(PATIENCE);
     MPI_Error_class(foldcall(&call, form), &class);
