@@ -12,7 +12,7 @@
  * @file
  * The first calls of a job: what each of them takes, connections being open.
  *
- *     first_calls CALLS ROW:BYTES[:WORK]...
+ *     first_calls CALLS ROW:BYTES[:WORK[:TEST]]...
  *
  * A row is a call of common programs (`rows` below) with so many bytes in all. It is made CALLS
  * times, one after a barrier each, on a duplicate of MPI_COMM_WORLD of its own. Rank 0 prints for
@@ -22,10 +22,12 @@
  *     zipf	65536	1	0.002410	yes
  *
  * With WORK a call is nonblocking, and its time is that from its start to the end of its wait, with
- * so many seconds of work between them, in which MPI is not called; if these are more than 0, the
- * row is printed as zipf+work. Rows whose counts change have others in each call; those named same
- * have the first of these in all. split is the time of MPI_Comm_split and a call on what it makes,
- * which is freed outside of it.
+ * so many seconds of work between them, or, as x0.5, so many times what the call takes without, by
+ * the median of as many calls before (printed as the row itself). MPI is not called meanwhile, but
+ * for an MPI_Test each TEST seconds. The work computes, or, behind an s (sx0.5), it sleeps. If it
+ * is more than 0, the row is printed with it, as zipf+sx0.5:0.001. Rows whose counts change have
+ * others in each call; those named same have the first of these in all. split is the time of
+ * MPI_Comm_split and a call on what it makes, which is freed outside of it.
  *
  * Data and calls are those of agv and fold.
  */
@@ -33,8 +35,10 @@
 #include "agv.h"
 #include "fold.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Bytes of a message that opens a connection for long messages too. */
 #define OPENING (256 * 1024)
@@ -76,8 +80,9 @@ static const struct row_t {
 static void refuse(const char *word)
 {
     if (0 == world.rank) {
-        fprintf(stderr, "first_calls: \"%s\": expected CALLS (1 to %d), then words ROW:BYTES[:WORK],"
-                        " with a multiple of 8 bytes, seconds from 0 to 10, and one of the rows:",
+        fprintf(stderr, "first_calls: \"%s\": expected CALLS (1 to %d), then words"
+                        " ROW:BYTES[:WORK[:TEST]], with a multiple of 8 bytes, seconds from 0 to 10"
+                        " or x0.5 or sx0.5, and one of the rows:",
                 word, CALLS_MOST);
         for (size_t i = 0; i < ROWS; ++i) {
             fprintf(stderr, " %s", rows[i].name);
@@ -109,8 +114,12 @@ static void need(bool memory)
 
 /* ---- calls ---- */
 
-/* The seconds of work of a nonblocking call; less than 0: calls are blocking. */
-static double work;
+/* The work beside a nonblocking call. */
+static struct {
+    double seconds; /* less than 0: calls are blocking */
+    double test;    /* seconds between two tests, 0: none */
+    bool sleeps;
+} work;
 
 static void start_gather(const agv_problem_t *problem, const agv_data_t *data, MPI_Comm comm,
                          MPI_Request *request)
@@ -146,11 +155,29 @@ static void start_fold(const fold_data_t *data, MPI_Comm comm, MPI_Request *requ
     }
 }
 
+/* Works for so many seconds. */
+static void do_work(double seconds)
+{
+    const double end = MPI_Wtime() + seconds;
+    const struct timespec time = {(time_t) seconds, (long) (1e9 * (seconds - (int) seconds))};
+
+    if (work.sleeps) {
+        (void) nanosleep(&time, NULL);
+    }
+    while (MPI_Wtime() < end) {
+    }
+}
+
 static void work_and_wait(MPI_Request *request)
 {
-    const double end = MPI_Wtime() + work;
+    const double piece = 0 < work.test ? work.test : work.seconds;
+    int over = 0;
 
-    while (MPI_Wtime() < end) {
+    for (double left = work.seconds; 0 < left; left -= piece) {
+        do_work(left < piece ? left : piece);
+        if (0 < work.test && !over) {
+            MPI_Test(request, &over, MPI_STATUS_IGNORE);
+        }
     }
     MPI_Wait(request, MPI_STATUS_IGNORE);
 }
@@ -162,8 +189,8 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* The contributions of call i, as many bytes in all: `of` turned, or of random sizes that differ by a
- * factor of two at most. */
+/* The contributions of call i, as many bytes in all: `of` turned, or of random sizes that differ by
+ * a factor of two at most. */
 static void change(agv_problem_t *problem, const size_t *of, kind_t kind, int i)
 {
     const size_t ranks = (size_t) world.size;
@@ -183,6 +210,12 @@ static void change(agv_problem_t *problem, const size_t *of, kind_t kind, int i)
         problem->counts[r] = (int) problem->bytes[r];
         problem->displs[r] = 0 == r ? 0 : problem->displs[r - 1] + problem->counts[r - 1];
     }
+}
+
+/* Who checks results takes the processor from ranks that share it and are in the call still. */
+static void leave(MPI_Comm comm)
+{
+    MPI_Barrier(comm);
 }
 
 /* Seconds of each call on this rank, and whether its result was wrong here. */
@@ -208,13 +241,14 @@ static void gather(const struct row_t *row, size_t bytes, int calls, MPI_Comm co
         if (SPLIT == row->kind) {
             MPI_Comm_split(comm, 0, world.rank, &own);
         }
-        if (0 <= work) {
+        if (0 <= work.seconds) {
             start_gather(&problem, &data, own, &request);
             work_and_wait(&request);
         } else {
             agv_call(AGV_BLOCKING, &problem, &data, own);
         }
         seconds[i] = MPI_Wtime() - began;
+        leave(comm);
         wrong[i] = !agv_data_verify(&data, &problem, world.size, (uint64_t) i, error);
         if (SPLIT == row->kind) {
             MPI_Comm_free(&own);
@@ -237,31 +271,26 @@ static void fold(const fold_problem_t *problem, int calls, MPI_Comm comm, double
         fold_data_fill(&data, (uint64_t) i);
         MPI_Barrier(comm);
         const double began = MPI_Wtime();
-        if (0 <= work) {
+        if (0 <= work.seconds) {
             start_fold(&data, comm, &request);
             work_and_wait(&request);
         } else {
             fold_data_call(&data, comm);
         }
         seconds[i] = MPI_Wtime() - began;
+        leave(comm);
         wrong[i] = !fold_data_verify(&data, error);
     }
     fold_data_free(&data);
 }
 
-static void measure(const char *word, int calls)
+/* Makes the calls of a row, and prints them under a name; the median of their seconds. */
+static double measure_calls(const struct row_t *row, size_t bytes, int calls, const char *name)
 {
-    static double seconds[CALLS_MOST];
+    static double seconds[CALLS_MOST], sorted[CALLS_MOST];
     static int wrong[CALLS_MOST];
-    const struct row_t *row = find_row(word);
-    const char *colon = strchr(word, ':'), *behind = NULL == colon ? NULL : strchr(colon + 1, ':');
-    const size_t bytes = NULL == colon ? 0 : (size_t) strtoul(colon + 1, NULL, 10);
     MPI_Comm comm;
 
-    work = NULL == behind ? -1 : atof(behind + 1);
-    if (NULL == row || 0 == bytes || 0 != bytes % 8 || (NULL != behind && !(0 <= work && work <= 10))) {
-        refuse(word);
-    }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (NULL != row->dist && FOLD_REDUCE_SCATTER != row->coll) {
         gather(row, bytes, calls, comm, seconds, wrong);
@@ -274,10 +303,46 @@ static void measure(const char *word, int calls)
     MPI_Comm_free(&comm);
     MPI_Allreduce(MPI_IN_PLACE, seconds, calls, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, wrong, calls, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    for (int i = 0; 0 == world.rank && i < calls; ++i) {
-        printf("%s%s\t%zu\t%d\t%.6f\t%s\n", row->name, 0 < work ? "+work" : "", bytes, i + 1,
-               seconds[i], 0 == wrong[i] ? "yes" : "no");
+    for (int i = 0; i < calls; ++i) {
+        int at = i;
+        if (0 == world.rank) {
+            printf("%s\t%zu\t%d\t%.6f\t%s\n", name, bytes, i + 1, seconds[i],
+                   0 == wrong[i] ? "yes" : "no");
+        }
+        for (; 0 < at && sorted[at - 1] > seconds[i]; --at) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = seconds[i];
     }
+    return sorted[calls / 2];
+}
+
+static void measure(const char *word, int calls)
+{
+    const struct row_t *row = find_row(word);
+    const char *colon = strchr(word, ':'), *behind = NULL == colon ? NULL : strchr(colon + 1, ':');
+    const char *test = NULL == behind ? NULL : strchr(behind + 1, ':');
+    const size_t bytes = NULL == colon ? 0 : (size_t) strtoul(colon + 1, NULL, 10);
+    const char *amount = NULL == behind ? "-1" : behind + 1;
+    char name[64];
+
+    work.sleeps = 's' == *amount;
+    amount += work.sleeps;
+    const bool times = 'x' == *amount;
+    work.seconds = atof(amount + times);
+    work.test = NULL == test ? 0 : atof(test + 1);
+    if (NULL == row || 0 == bytes || 0 != bytes % 8 || 10 < work.seconds || 0 > work.test
+        || (NULL != behind && 0 > work.seconds)) {
+        refuse(word);
+    }
+    if (times) {
+        const double factor = work.seconds;
+        work.seconds = 0;
+        work.seconds = factor * measure_calls(row, bytes, calls, row->name);
+    }
+    (void) snprintf(name, sizeof(name), "%s%s%s", row->name, 0 < work.seconds ? "+" : "",
+                    0 < work.seconds ? behind + 1 : "");
+    (void) measure_calls(row, bytes, calls, name);
 }
 
 /* Each rank has exchanged a short and a long message with each other one. */

@@ -135,6 +135,52 @@ def over_stock(rows, aims):
                 aims.get(row, 1.0))
 
 
+def over_larger(found, arm, row, size):
+    """{work: the median of calls with it, over the larger of the work and of the call's own time}"""
+    own = median(call for job in found[arm][row, size] for call in job)
+    over = {}
+    for key, jobs in found[arm].items():
+        name, _, work = key[0].partition("+")
+        if (name, key[1]) == (row, size) and work:
+            factor = float(work.partition(":")[0].lstrip("sx"))
+            over[work] = median(call for job in jobs for call in job) / max(own, factor * own)
+    return over
+
+
+# By work: of the thread, without any test; of ours, with a test each 10 ms.
+THREAD_MOST, TESTED_MOST, TESTED_OVER_STOCK, ALONE_MOST = 1.2, 1.15, 1.03, 1.05
+
+
+def overlap(rows, links):
+    found = jobs_of(rows)
+    print("call", "bytes", "work", *found, sep="\t")
+    worst = {}
+    alone, tested = [], []
+    for row, size in found["stock"]:
+        if "+" in row:
+            continue
+        own = {arm: median(call for job in of[row, size] for call in job)
+               for arm, of in found.items()}
+        print(row, f"{size:.0f}", "alone, ms", *(f"{1e3 * own[arm]:.2f}" for arm in found), sep="\t")
+        alone.append(own["thread"] / own["file"])
+        over = {arm: over_larger(found, arm, row, size) for arm in found}
+        for work in over["stock"]:
+            print(row, f"{size:.0f}", work, *(f"{over[arm][work]:.2f}" for arm in found), sep="\t")
+            for arm in ("file", "thread"):
+                worst[arm, work] = max(worst.get((arm, work), 0), over[arm][work])
+            if work.endswith(":0.001"):
+                tested.append(over["file"][work] * own["file"] / over["stock"][work] / own["stock"])
+    for (arm, work), value in worst.items():
+        if links == "slow" and arm == "thread" and ":" not in work:
+            at_most(f"thread, {work}: worst", value, THREAD_MOST)
+        elif links == "slow" and arm == "file" and work.endswith(":0.01"):
+            at_most(f"without a thread, {work}: worst", value, TESTED_MOST)
+        else:
+            print(f"{arm}, {work}: worst {value:.2f}")
+    at_most("a test each ms: over stock's, worst", max(tested), TESTED_OVER_STOCK)
+    at_most("without work: thread over none, geometric mean", mean(alone), ALONE_MOST)
+
+
 def waits(rows):
     over_stock(rows, {})
 
@@ -171,5 +217,6 @@ def plans(rows):
                 row["instructions"] / 1e3, MOST_PLANNED[row["ranks"]] / 1e3)
 
 
-main({"calls": calls, "changing": changing, "split": split, "waits": waits, "busy": busy,
+main({"calls": calls, "changing": changing, "split": split, "waits": waits, "overlap": overlap,
+      "busy": busy,
       "setup": setup, "instructions": instructions, "plans": plans})
