@@ -22,9 +22,14 @@ static int failed;
 
 void tap_begin(int *argc, char ***argv, int thread_level)
 {
-    int provided;
+    int provided = thread_level;
 
-    MPI_Init_thread(argc, argv, thread_level, &provided);
+    thread_level = (int) tap_number("LEVEL", thread_level);
+    if (0 > thread_level) {
+        MPI_Init(argc, argv);
+    } else {
+        MPI_Init_thread(argc, argv, thread_level, &provided);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &tap_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &tap_size);
     if (provided < thread_level) {

@@ -21,7 +21,10 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/** Starts MPI with the given thread level and the test; ends it. */
+/**
+ * Starts MPI with a thread level, the given one or that of LEVEL in the environment (-1: by
+ * MPI_Init), and the test; ends it.
+ */
 void tap_begin(int *argc, char ***argv, int thread_level);
 int tap_end(void);
 

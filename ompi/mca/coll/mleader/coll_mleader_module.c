@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "ompi/group/group.h"
+#include "ompi/mca/common/colltools/common_colltools_progress.h"
 
 /* What no module below has, this module does not have either. */
 #define SAVE(function) \
@@ -55,7 +56,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     mca_coll_base_comm_coll_t *below = &((mca_coll_mleader_module_t *) base)->below;
 
-    (void) comm;
+    mca_common_colltools_progress_rest(comm);
     if (&mca_coll_mleader.spare != (mca_coll_mleader_module_t *) base) { /* nothing is below it */
         MCA_COLL_MLEADER_FUNCTIONS(RESTORE)
     }

@@ -33,10 +33,11 @@
  * arrays of types that the MPI bindings keep, whether the name of a host is the caller's to free,
  * whether there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions),
  * whether it is known that all processes of the job run one program with one environment a node,
- * whether a framework copies memory of a device, whether ranks of a node pull, what tells
- * communicators of the same processes apart and is equal on all their ranks, which decisions of
- * coll/tuned and coll/han plan_below knows, if any, and how the runtime is told to remove a file if
- * this process does not; the header of the last is included where it is used.
+ * whether a framework copies memory of a device, whether ranks of a node pull, whether opal_progress
+ * says that it has found something to do, what tells communicators of the same processes apart and
+ * is equal on all their ranks, which decisions of coll/tuned and coll/han plan_below knows, if any,
+ * and how the runtime is told to remove a file if this process does not; the header of the last is
+ * included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
@@ -62,6 +63,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM false
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 0
 #    define MCA_COMMON_COLLTOOLS_PULLS 0
+#    define MCA_COMMON_COLLTOOLS_PROGRESS() (opal_progress(), 0)
 #    define MCA_COMMON_COLLTOOLS_COMM_NAME(comm) {0, (comm)->c_contextid}
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix.h"
 #else
@@ -74,6 +76,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_ONE_PROGRAM (1 == opal_process_info.num_apps)
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
 #    define MCA_COMMON_COLLTOOLS_PULLS 1
+#    define MCA_COMMON_COLLTOOLS_PROGRESS() opal_progress()
 #    define MCA_COMMON_COLLTOOLS_COMM_NAME(comm) \
         {(comm)->c_contextid.cid_base, (comm)->c_contextid.cid_sub.u64}
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"

@@ -229,7 +229,9 @@ void mca_common_colltools_schedule_begin(schedule_t *schedule)
 bool mca_common_colltools_schedule_move(schedule_t *schedule, int *progress)
 {
     for (int moved = 1; 0 < moved && !is_stopped(schedule); *progress += moved) {
+        schedule->stepped = 0;
         moved = may_step(schedule) && run_step(schedule);
+        *progress += schedule->stepped;
         moved += take(schedule, &schedule->receives, false);
         moved += take(schedule, &schedule->sends, true);
         if (is_stopped(schedule)) {

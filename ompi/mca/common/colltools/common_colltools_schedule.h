@@ -103,6 +103,7 @@ typedef struct mca_common_colltools_schedule_t {
     mca_common_colltools_messages_t receives, sends;
     mca_common_colltools_step_t *step; /**< [steps], borrowed */
     uint32_t steps, steps_done;
+    int stepped;   /**< what a step that is not over has done: it adds to this */
     void *context; /**< of the steps */
     int error;     /**< of the engine: OMPI_SUCCESS, or the first error */
 } mca_common_colltools_schedule_t;

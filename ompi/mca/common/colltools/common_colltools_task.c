@@ -17,6 +17,8 @@
 
 #include "ompi/mca/common/colltools/common_colltools_task.h"
 
+#include "ompi/mca/common/colltools/common_colltools_progress.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,8 +86,10 @@ static int start_all(size_t count, ompi_request_t **handles)
     int first = OMPI_SUCCESS;
 
     for (size_t i = 0; i < count; ++i) {
+        mca_common_colltools_task_t *task = (mca_common_colltools_task_t *) handles[i];
         handles[i]->req_complete = REQUEST_PENDING;
-        const int rc = start_task((mca_common_colltools_task_t *) handles[i]);
+        task->behind = true;
+        const int rc = start_task(task);
         if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
             first = mca_common_colltools_mpi_error(rc);
         }
@@ -99,6 +103,7 @@ static void task_construct(mca_common_colltools_task_t *task)
     task->super.super.req_status._cancelled = 0;
     task->super.super.req_free = task_free;
     task->super.super.req_cancel = task_cancel;
+    task->behind = false;
     task->keeps = false;
     task->copies = NULL;
     task->copied = 0;
@@ -170,6 +175,9 @@ void mca_common_colltools_task_init(mca_common_colltools_task_t *task,
 static void complete(mca_common_colltools_task_t *task, int rc)
 {
     task->super.super.req_status.MPI_ERROR = mca_common_colltools_mpi_error(rc);
+    if (task->behind) {
+        mca_common_colltools_progress_end();
+    }
     opal_atomic_wmb();
     ompi_request_complete(&task->super.super, true);
 }
@@ -203,6 +211,7 @@ static int progress_tasks(void)
     if (0 == opal_list_get_size(&tasks.active)) {
         return 0;
     }
+    mca_common_colltools_progress_seen(false);
     OPAL_THREAD_LOCK(&tasks.lock);
     if (!tasks.progressing) {
         tasks.progressing = true;
@@ -210,6 +219,9 @@ static int progress_tasks(void)
         tasks.progressing = false;
     }
     OPAL_THREAD_UNLOCK(&tasks.lock);
+    if (0 < steps) {
+        mca_common_colltools_progress_seen(true);
+    }
     return steps;
 }
 
@@ -221,6 +233,7 @@ void mca_common_colltools_tasks_open(void)
 
 void mca_common_colltools_tasks_close(void)
 {
+    mca_common_colltools_progress_close();
     if (tasks.registered) {
         opal_progress_unregister(progress_tasks);
         tasks.registered = false;
@@ -249,10 +262,59 @@ int mca_common_colltools_task_tags(ompi_communicator_t *comm, int tags, bool non
                ? ompi_coll_base_nbc_reserve_tags(comm, tags) : MCA_COLL_BASE_TAG_ALLGATHER;
 }
 
+/* ---- calls of other components ---- */
+
+typedef struct {
+    mca_common_colltools_task_t super;
+    ompi_request_t *request;
+} follower_t;
+
+static OBJ_CLASS_INSTANCE(follower_t, mca_common_colltools_task_t, NULL, NULL);
+
+static int start_following(mca_common_colltools_task_t *task)
+{
+    mca_common_colltools_task_activate(task);
+    return OMPI_SUCCESS;
+}
+
+static bool follow(mca_common_colltools_task_t *task, int *steps, int *rc)
+{
+    follower_t *follower = (follower_t *) task;
+
+    if (!REQUEST_COMPLETE(follower->request)) {
+        return false;
+    }
+    opal_atomic_rmb(); /* its status, if another thread has completed it */
+    *steps += 1;
+    *rc = follower->request->req_status.MPI_ERROR;
+    (void) ompi_request_free(&follower->request);
+    return true;
+}
+
+int mca_common_colltools_task_follow(int rc, ompi_communicator_t *comm, ompi_request_t **request)
+{
+    static const mca_common_colltools_task_kind_t kind = {.start = start_following,
+                                                          .advance = follow};
+    follower_t *follower;
+
+    if (OMPI_SUCCESS != rc || !mca_common_colltools_progress_wanted()
+        || REQUEST_COMPLETE(*request) || NULL == (follower = OBJ_NEW(follower_t))) {
+        return rc;
+    }
+    mca_common_colltools_task_init(&follower->super, &kind, comm, false);
+    follower->request = *request;
+    return mca_common_colltools_task_hand_out(&follower->super, OMPI_SUCCESS, request);
+}
+
+/* ---- the list ---- */
+
 void mca_common_colltools_task_activate(mca_common_colltools_task_t *task)
 {
     bool first = false;
 
+    if (task->behind) {
+        mca_common_colltools_progress_begin();
+    }
     OPAL_THREAD_LOCK(&tasks.lock);
     first = !tasks.registered;
     tasks.registered = true;
@@ -285,6 +347,7 @@ int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task, int rc
         }
         return rc;
     }
+    task->behind = true;
     rc = task->super.super.req_persistent ? OMPI_SUCCESS : start_task(task);
     if (OMPI_SUCCESS == rc) {
         *request = &task->super.super;

@@ -47,6 +47,7 @@ typedef struct mca_common_colltools_task_t {
     ompi_coll_base_nbc_request_t super;
     const mca_common_colltools_task_kind_t *kind;
     ompi_communicator_t *comm;
+    bool behind;      /**< the program does not wait in the call that starts it */
     bool keeps;       /**< it holds references to its arguments until it is freed */
     char *copies;     /**< copies of the caller's arrays, NULL: none */
     size_t copied;    /**< bytes of these so far */
@@ -88,6 +89,12 @@ int mca_common_colltools_task_run(mca_common_colltools_task_t *task);
  */
 int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task, int rc,
                                        ompi_request_t **request);
+
+/**
+ * Behind a nonblocking call of another component, whose code is `rc`: where there is a progress
+ * thread, a task takes the place of its request, so that the thread knows of the call. Returns rc.
+ */
+int mca_common_colltools_task_follow(int rc, ompi_communicator_t *comm, ompi_request_t **request);
 
 /**
  * The first tag of a call; the others are first - 1, first - 2, ... Tags of a nonblocking call,

@@ -40,9 +40,12 @@
         if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_##function) {               \
             return rc;                                                                             \
         }                                                                                          \
-        return module->below.coll_##function(MCA_COLL_PIPERING_BARE arguments,                     \
-                                             comm MCA_COLL_PIPERING_BARE more_arguments,           \
-                                             module->below.coll_##function##_module);              \
+        const int left = module->below.coll_##function(                                            \
+            MCA_COLL_PIPERING_BARE arguments, comm MCA_COLL_PIPERING_BARE more_arguments,          \
+            module->below.coll_##function##_module);                                               \
+        return MCA_COLL_PIPERING_NONBLOCKING == form                                               \
+                   ? mca_common_colltools_task_follow(left, comm, request)                         \
+                   : left;                                                                         \
     }
 
 /**

@@ -17,12 +17,14 @@
 
 #include "coll_pipering.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
+#include "ompi/mca/common/colltools/common_colltools_progress.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
 mca_coll_pipering_t mca_coll_pipering;
 
+static bool progress_thread;
 static char *backing_directory, *mesh, *switches, *machine;
 
 static const mca_common_colltools_value_t barriers[]
@@ -58,6 +60,11 @@ static const mca_common_colltools_variable_t variables[] = {
      .help = "MPI_Allreduce and MPI_Reduce add float, double and complex values of these (MPI_SUM) "
              "in fixed point, so that the result depends on the values alone; 2.25 times the bytes "
              "(float: 3.25)"},
+    {.name = "progress_thread", .kind = MCA_COMMON_COLLTOOLS_SWITCH, .storage = &progress_thread,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true, .local = true,
+     .help = "A thread of each process makes progress while nonblocking calls are under way, so "
+             "that they move while the program computes; where the program has asked for "
+             "MPI_THREAD_MULTIPLE"},
     {.name = "backing_directory", .kind = MCA_COMMON_COLLTOOLS_STRING,
      .storage = &backing_directory, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true,
      .local = true,
@@ -184,6 +191,7 @@ void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
     mca_common_colltools_register(all, mca_coll_pipering_variables, MCA_COLL_PIPERING_PARAMS);
     mca_common_colltools_register(all, variables, COUNT(variables));
     register_counters(all);
+    mca_common_colltools_progress_register(&progress_thread, "coll_pipering_progress_thread");
     mca_coll_pipering.directory.owner = all->owner;
     mca_coll_pipering.directory.base = NULL == backing_directory ? "" : backing_directory;
     mca_coll_pipering.process.mesh = mesh;

@@ -16,6 +16,7 @@
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
+#include "ompi/mca/common/colltools/common_colltools_progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 {
     mca_coll_base_comm_coll_t *below = &((mca_coll_pipering_module_t *) base)->below;
 
-    (void) comm;
+    mca_common_colltools_progress_rest(comm);
     /* nothing is below the spare one, or any more */
     if (NULL != below->coll_allgather) {
         MCA_COLL_PIPERING_FUNCTIONS(RESTORE)
