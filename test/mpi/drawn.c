@@ -26,10 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES_MOST 16
+#define VALUES_MOST 17
 
 enum { RING, ROUNDS, PIPELINE, MERGED, TREES, PATH, CYCLES, LINES, BINS, PERMUTED, EXCHANGED, LEADERS,
-       PULLS, FIXED, NO_DATA, BELOW, ALGORITHMS };
+       PULLS, NODE_LEADERS, FIXED, NO_DATA, BELOW, ALGORITHMS };
 enum { ALONE, ONE_NODE, ONE_EACH, IN_A_ROW, IN_TURN, PLACES };
 
 static const struct {
@@ -49,7 +49,8 @@ static const struct {
       "user's, derived", "user's, derived, ordered"}},
     {"algorithm", ALGORITHMS,
      {"ring", "rounds", "pipeline", "merged", "mesh_trees", "mesh_path", "mesh_cycles", "mesh_lines",
-      "bins", "permuted", "pairs in place", "leaders", "pulls", "fixed point", "no data", "below"}},
+      "bins", "permuted", "pairs in place", "leaders", "pulls",
+      "node leaders", "fixed point", "no data", "below"}},
     {"place", PLACES, {"one rank", "one node", "a rank a node", "node by node", "in turn"}}};
 
 /* ---- what there can be ---- */
@@ -130,6 +131,8 @@ static bool can(const int of[DRAWN_PARTS])
     case PULLS:
         return ONE_NODE == of[DRAWN_PLACE]
                && (gathers || bcast || (reduces && !scans && DRAWN_CONTIGUOUS == type));
+    case NODE_LEADERS:
+        return (IN_A_ROW == of[DRAWN_PLACE] || IN_TURN == of[DRAWN_PLACE]) && (gathers || bcast);
     case FIXED:
         return (FOLD_REDUCE == call || FOLD_ALLREDUCE == call) && DRAWN_FLOATING == op;
     default:
@@ -248,6 +251,7 @@ uint32_t drawn_algorithm(const drawn_t *drawn, const char *verdict)
                  {"permuted", PERMUTED},
                  {"pairs", EXCHANGED},
                  {"pulls", PULLS},
+                 {"leaders of nodes", NODE_LEADERS},
                  {"fixed-point sum", FIXED},
                  {DRAWN_BY_LEADERS, LEADERS},
                  {DRAWN_WITHOUT_DATA, NO_DATA}};

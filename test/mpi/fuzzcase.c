@@ -25,7 +25,7 @@
  * Where buffers may be a device's (device.c), those of reductions that the module below may serve
  * are not, for these read them; STAGED=1: somebody stages them, in blocking calls.
  *
- * PULLS=1: all gathers, broadcasts and reductions by pulls.
+ * PULLS=1: all gathers, broadcasts and reductions by pulls, or between nodes by leaders.
  *
  * THREADS=t: so many threads have rows of their own at the same time. LEADERS=1: gathers through
  * coll/mleader alone, of all variants; SEGMENT says of how many bytes its segments are.
@@ -76,12 +76,19 @@ static struct {
  * blocking MPI_Allgatherv threads crash now and then (5.0.7).
  */
 
+/** Gathers by pulls; in every other case those of communicators of several nodes. */
+static int by_pulls(dice_t *dice)
+{
+    return dice_once_in(dice, 2) ? KNOB_PULLS : KNOB_NODE_LEADERS;
+}
+
 /** All folds forced, or each as it comes. */
 static void random_folds(dice_t *dice)
 {
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_ROUNDS, KNOB_AUTO, KNOB_OFF};
-    static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS, KNOB_PULLS};
+    static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS, KNOB_PULLS,
+                                   KNOB_NODE_LEADERS};
     static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS, KNOB_PIPELINE,
                                     KNOB_MESH_TREES, KNOB_MESH_PATH, KNOB_PULLS};
     static const int of_both[] = {KNOB_RING,        KNOB_ROUNDS,     KNOB_MERGED, KNOB_MESH_PATH,
@@ -94,13 +101,13 @@ static void random_folds(dice_t *dice)
 
     of.folds_forced = of.component && (of.rush || of.threaded || !dice_once_in(dice, 3));
     for (int i = 0; i < 4; i++) {
-        const int forced = 0 == i   ? of_bcast[dice_roll(dice, 4)]
+        const int forced = 0 == i   ? of_bcast[dice_roll(dice, 5)]
                            : 1 == i ? of_reduce[dice_roll(dice, 7)]
                                     : of_line[dice_roll(dice, 2)];
         const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 4)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
-        knob_set(name, 0 != any && 2 > i ? any : algorithm);
+        knob_set(name, 0 != any && 2 > i ? 0 == i ? by_pulls(dice) : any : algorithm);
     }
     const int both = of_both[dice_roll(dice, of.folds_forced ? 7 : 9)];
     knob_set("coll_pipering_allreduce_algorithm", 0 != any ? any : both);
@@ -116,12 +123,13 @@ static void random_gathers(dice_t *dice)
     static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_RING,
                                      KNOB_ROUNDS, KNOB_ROUNDS, KNOB_ROUNDS,
                                      KNOB_ROUNDS, KNOB_MESH_CYCLES, KNOB_MESH_CYCLES,
-                                     KNOB_PULLS, KNOB_PULLS, KNOB_PULLS, KNOB_AUTO, KNOB_OFF};
+                                     KNOB_PULLS, KNOB_PULLS, KNOB_NODE_LEADERS,
+                                     KNOB_NODE_LEADERS, KNOB_AUTO, KNOB_OFF};
     static const int leaders[] = {KNOB_AUTO, KNOB_LEADERS, KNOB_LEADERS_OFF};
     knob_setting_t setting = {.name = "fuzz"};
-    const int algorithm = algorithms[dice_roll(dice, of.rush || of.threaded ? 13 : 15)];
+    const int algorithm = algorithms[dice_roll(dice, of.rush || of.threaded ? 14 : 16)];
 
-    setting.algorithm = of.leaders ? KNOB_AUTO : of.pulls ? KNOB_PULLS : algorithm;
+    setting.algorithm = of.leaders ? KNOB_AUTO : of.pulls ? by_pulls(dice) : algorithm;
     setting.model = dice_roll(dice, 2);
     if (dice_once_in(dice, 2)) {
         int n = dice_roll(dice, 7);

@@ -73,7 +73,8 @@ enum {
     KNOB_MESH_CYCLES = 12,
     KNOB_MESH_LINES = 13,
     KNOB_ROUNDS = 14,
-    KNOB_PULLS = 15
+    KNOB_PULLS = 15,
+    KNOB_NODE_LEADERS = 16
 };
 enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1 };
 

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Gathers and reductions inside a node by pulls: random calls of all kinds, forced; where a rank
-# cannot read others, from the beginning, which leaves them to messages, or from some call on, which
-# is an error of all; where one dies as it reads; and what they move: no message, and each byte once.
+# Gathers and reductions inside a node by pulls, gathers between nodes by leaders: random calls of all
+# kinds, forced; where a rank cannot read others, from the beginning, which leaves them to messages,
+# or from some call on, which is an error of all; where one dies as it reads; and what pulls move: no
+# message, and each byte once.
 #
 #   N=CASES SEED=NUMBER      other random calls
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -34,6 +35,17 @@ for victim in 1 all; do
         on_one "$victim cannot read after $spared" 4 60 "${no_reads[@]}" -x FAILS=1 \
             -x FAULT=read -x VICTIM=$victim -x REFUSE=1 -x SPARED=$spared "$bin/pulls"
     done
+done
+
+for map in 2,2 1,3,2; do
+    on_nodes "fuzz, leaders" $map block "$limit" "${random[@]}" "$bin/fuzz"
+done
+on_nodes "fuzz, leaders" 3,2 cyclic "$limit" "${random[@]}" "$bin/fuzz"
+long on_nodes "fuzz, leaders" 4,4 block "$limit" "${random[@]}" "$bin/fuzz"
+# rank 0 says for node 0 that it cannot; rank 4 is not asked by others
+for victim in 0 4; do
+    on_nodes "fuzz, leaders, $victim cannot read" 3,3 block "$limit" "${no_reads[@]}" \
+        "${random[@]}" -x FAULT=read -x VICTIM=$victim -x REFUSE=1 "$bin/fuzz"
 done
 
 build refused

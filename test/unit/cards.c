@@ -42,6 +42,7 @@ static facts_t random_facts(uint32_t hash[MCA_COMMON_COLLTOOLS_OWNERS][VARIABLES
     facts.machine = random_word();
     facts.mesh = random_word();
     facts.eager = random_word();
+    facts.pulls = tap_once_in(2);
     facts.tcp = (mca_common_colltools_links_t){random_word(), tap_once_in(2)};
     facts.rdma = (mca_common_colltools_links_t){random_word(), tap_once_in(2)};
     for (int owner = 0; owner < MCA_COMMON_COLLTOOLS_OWNERS; owner++) {
@@ -108,7 +109,7 @@ int main(void)
         const size_t words = (size_t) (strrchr(text, ' ') - text);
         const size_t end = tap_below(0 == variable ? words : length - variable - 8);
         tap_try(&cut, !reads(text, end, &host, &found), "%.*s", (int) end, text);
-        text[0] = (char) ('2' + (int) tap_below(8));
+        text[0] = (char) ('3' + (int) tap_below(7));
         tap_try(&other, !reads(text, length, &host, &found), "%s", text);
     }
     tally_ok(&whole, 5000, "a card is read as it was written");
@@ -116,7 +117,7 @@ int main(void)
     tally_ok(&cut, 5000, "one that is cut is none");
     tally_ok(&other, 5000, "one of another release is none");
     memset(text, ' ', sizeof(text));
-    (void) strcpy(text, "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1");
+    (void) strcpy(text, "2 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1");
     text[strlen(text)] = ' ';
     ok(!reads(text, sizeof(text) - 1, &host, &found), "one that is too long is none");
     ok(!reads("", 0, &host, &found), "nothing is none");

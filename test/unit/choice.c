@@ -76,7 +76,7 @@ static void place_ranks(call_t *call, int ranks, int per_node)
         .ppn = ranks < per_node ? ranks : per_node,
         .node_of = call->node_of,
         .load = tap_once_in(2) ? 1 : tap_between(1, 8) / 2.0,
-        .pulls = 1 == nodes && tap_once_in(2),
+        .pulls = tap_once_in(2),
         .below = (mca_coll_pipering_below_t) tap_below(MCA_COLL_PIPERING_BELOW_HAN_6 + 1),
         .machine = &call->machine};
 }
@@ -193,15 +193,13 @@ static double forced_time(const call_t *call, const mca_coll_pipering_row_t *row
     return time;
 }
 
-/* On one node a rank waits for a processor before it sees a message. */
+/* A rank waits for a processor before it sees a message of its node. */
 static mca_coll_pipering_cost_t cost_of(const call_t *call, double beta)
 {
     mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(&call->machine, beta,
                                                                    call->at.load);
 
-    if (1 == call->at.nodes) {
-        cost.local.latency *= 1 < cost.crowd ? cost.crowd : 1;
-    }
+    cost.local.latency *= 1 < cost.crowd ? cost.crowd : 1;
     return cost;
 }
 
@@ -349,6 +347,9 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
     double scratch[3 * (MOST + 1)];
     bool good = block_of(plan) == (double) as->block;
 
+    if (MCA_COLL_PIPERING_LEADERS == plan->row->algorithm) {
+        return good && plan->lanes == as->groups;
+    }
     if (!mca_coll_pipering_in_rounds(plan->row)
         || mca_coll_pipering_combines(call->key.collective)) {
         return good;
@@ -357,7 +358,7 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
         const mca_coll_pipering_grid_problem_t problem = {
             .grid = &plan->grid,
             .copy = mca_coll_pipering_machine_combine(&call->machine, call->at.load),
-            .cost = mca_coll_pipering_machine_cost(&call->machine, end_of(call, end), call->at.load),
+            .cost = cost_of(call, end_of(call, end)),
             .scratch = scratch};
         good = good && tap_near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
     }
@@ -488,7 +489,7 @@ static void try_local(tap_tally_t *tally, const call_t *call, const plan_t *plan
 typedef struct findings_t {
     tap_tally_t weighed, least, made, bounded, ranks, forced, known, local, leaders;
     margin_t alone, crowded;
-    int wins[MCA_COLL_PIPERING_PULLS + 1], left, doubted, led;
+    int wins[MCA_COLL_PIPERING_LEADERS + 1], left, doubted, led;
 } findings_t;
 
 static void try_call(findings_t *found, const call_t *call, bool all)

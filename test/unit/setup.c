@@ -114,9 +114,14 @@ mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_
     return (mca_common_colltools_nodes_t){.count = together ? 1 : comm->size, .ppn = 1, .load = 3};
 }
 
-bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm)
+bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of)
 {
-    (void) comm;
+    (void) comm, (void) node_of;
+    return boarded;
+}
+
+bool mca_coll_pipering_pulls_joined(void)
+{
     return boarded;
 }
 
@@ -396,7 +401,10 @@ static void test_unlike(void)
     tally_ok(&errors, 2000, "what cannot be read is an error of the call");
 }
 
-/* Ranks pull where all of them are of one job, and on one node with a board. */
+/*
+ * Ranks pull where all of them are of one job, and on one node with a board; on several, where none
+ * says that it cannot read memory there.
+ */
 static void test_pulls(void)
 {
     tap_tally_t tally = {0, 0};
@@ -409,15 +417,21 @@ static void test_pulls(void)
         together = !tap_once_in(4);
         boarded = !tap_once_in(4);
         several = tap_once_in(4);
-        const bool good = set_up(comm), pulls = together && boarded && !several;
+        const bool lacks = tap_once_in(2);
         for (int r = 0; r < p; r++) {
-            tap_try(&tally, good && pulls == ranks[r].context.setup->at.pulls, "rank %d of %d", r,
-                    p);
+            ranks[r].facts.pulls = 1;
+        }
+        ranks[tap_below((uint64_t) p)].facts.pulls = !lacks;
+        const bool good = set_up(comm), pulls = !several && (together ? boarded : !lacks);
+        for (int r = 0; r < p; r++) {
+            const mca_coll_pipering_situation_t *at = &ranks[r].context.setup->at;
+            tap_try(&tally, good && pulls == at->pulls && at->reads == (boarded && !several),
+                    "rank %d of %d", r, p);
         }
         close_ranks(comm);
     }
     together = boarded = several = false;
-    tally_ok(&tally, 2000, "ranks pull where all are of one job, and on one node with a board");
+    tally_ok(&tally, 2000, "ranks pull where all are of one job, and their nodes have boards");
 }
 
 /* ---- what communicators share ---- */

@@ -36,7 +36,7 @@ mca_coll_pipering_situation_t predict_situation(const predict_t *predict)
                                        .ppn = ppn,
                                        .node_of = call->node_of,
                                        .load = load,
-                                       .pulls = 2 > call->nodes,
+                                       .pulls = true,
                                        .below = (mca_coll_pipering_below_t) machine->below,
                                        .machine = &machine->of,
                                        .ways = call->ways};

@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* Of the text, so that releases of the components can tell each other apart. */
-#define VERSION 1
+#define VERSION 2
 
 bool mca_common_colltools_card_write(uint64_t host, const mca_common_colltools_facts_t *facts,
                                      char *text)
@@ -29,10 +29,10 @@ bool mca_common_colltools_card_write(uint64_t host, const mca_common_colltools_f
         = snprintf(text, MCA_COMMON_COLLTOOLS_CARD_MOST,
                    "%d %" PRIx64 " %" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx32 " %" PRIx32
                    " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32
-                   " %" PRIx32 " %" PRIx32 "%s",
+                   " %" PRIx32 " %" PRIx32 " %" PRIx32 "%s",
                    VERSION, host, facts->arch, facts->leaf, facts->processors, facts->below,
                    facts->machine, facts->mesh, facts->eager, facts->tcp.beta, facts->tcp.bound,
-                   facts->rdma.beta, facts->rdma.bound,
+                   facts->rdma.beta, facts->rdma.bound, facts->pulls,
                    facts->variables[MCA_COMMON_COLLTOOLS_PIPERING],
                    facts->variables[MCA_COMMON_COLLTOOLS_MLEADER], facts->unusual);
 
@@ -45,14 +45,14 @@ bool mca_common_colltools_card_read(const char *text, uint64_t *host,
     int version = 0, end = 0;
 
     memset(facts, 0, sizeof(*facts));
-    if (15 != sscanf(text,
+    if (16 != sscanf(text,
                      "%d %" SCNx64 " %" SCNx32 " %" SCNx32 " %" SCNx64 " %" SCNx32 " %" SCNx32
                      " %" SCNx32 " %" SCNx32 " %" SCNx32 " %" SCNx32 " %" SCNx32 " %" SCNx32
-                     " %" SCNx32 " %" SCNx32 "%n",
+                     " %" SCNx32 " %" SCNx32 " %" SCNx32 "%n",
                      &version, host, &facts->arch, &facts->leaf, &facts->processors, &facts->below,
                      &facts->machine, &facts->mesh, &facts->eager, &facts->tcp.beta,
                      &facts->tcp.bound, &facts->rdma.beta, &facts->rdma.bound,
-                     &facts->variables[MCA_COMMON_COLLTOOLS_PIPERING],
+                     &facts->pulls, &facts->variables[MCA_COMMON_COLLTOOLS_PIPERING],
                      &facts->variables[MCA_COMMON_COLLTOOLS_MLEADER], &end)
         || VERSION != version || 0 == facts->processors
         || MCA_COMMON_COLLTOOLS_CARD_MOST <= strlen(text)) {

@@ -62,6 +62,7 @@ typedef struct mca_common_colltools_facts_t {
     uint32_t machine;    /**< hash of the file that describes the machine; 0: none, or a bad one */
     uint32_t mesh;       /**< hash of the file that describes the mesh, likewise */
     uint32_t eager;      /**< bytes that btl/tcp sends without asking, 0: not known */
+    uint32_t pulls;      /**< 1: it can read memory of others on its node, as far as it knows */
     mca_common_colltools_links_t tcp, rdma;
     uint32_t variables[MCA_COMMON_COLLTOOLS_OWNERS]; /**< hash of all that must be equal; 0: the
                                                           component is not there */

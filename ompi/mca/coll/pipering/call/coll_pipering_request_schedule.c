@@ -15,6 +15,7 @@
  *     rounds       a gather, or a reduction, in rounds of groups of ranks; a scan in rounds
  *     mesh_lines   a reduction along the lines of a mesh
  *     pulls        a gather, or a reduction, inside a node
+ *     leaders      a gather between nodes, whose leaders exchange it in rounds
  */
 
 #include "coll_pipering_request.h"
@@ -49,16 +50,42 @@ static mca_coll_pipering_call_name_t name_of(request_t *request)
         .blocking = blocking};
 }
 
+/* The exchange of leaders, to which nodes are ranks. */
+static mca_coll_pipering_rounds_args_t across_of(const request_t *request, bool waits)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan->across;
+    const mca_coll_pipering_ring_t *ring = &request->plan->by_node;
+
+    if (NULL == plan) {
+        return (mca_coll_pipering_rounds_args_t){.me = -1};
+    }
+    return (mca_coll_pipering_rounds_args_t){
+        .caller = &request->caller,
+        .tag = request->tag,
+        .synchronous = waits || 1 < plan->grid.blocks,
+        .me = ring->node[ring->position[ompi_comm_rank(request->super.comm)]],
+        .in_place = true,
+        .grid = &plan->grid,
+        .slots = &plan->slots,
+        .in = plan->in,
+        .out = plan->out,
+        .bytes = plan->bytes,
+        .contributor = plan->contributor,
+        .starts = plan->starts};
+}
+
 static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **made)
 {
     const mca_coll_pipering_call_t *call = &request->call;
     const mca_coll_pipering_plan_t *plan = request->plan;
     opal_atomic_int64_t *begun = &call->context->in_rounds;
     const bool waits = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY;
+    const mca_coll_pipering_rounds_args_t across = across_of(request, waits);
     const mca_coll_pipering_rounds_args_t args
         = {.caller = &request->caller,
            .tag = request->tag,
            .synchronous = waits || 1 < plan->grid.blocks,
+           .me = ompi_comm_rank(request->super.comm),
            .in_place = call->in_place,
            .send = &call->send,
            .recv = &call->recv,
@@ -67,6 +94,8 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
            .in = plan->in,
            .out = plan->out,
            .splits = &plan->splits,
+           .across = NULL == plan->across ? NULL : &across,
+           .reads = call->context->setup->at.reads,
            .bytes = plan->bytes,
            .contributor = plan->contributor,
            .starts = plan->starts,
@@ -85,6 +114,10 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
         return NULL == call->op
                    ? mca_coll_pipering_pulls_gather_new(&args, &name, made)
                    : mca_coll_pipering_pulls_reduce_new(&args, &name, plan->key.ordered, made);
+    }
+    if (MCA_COLL_PIPERING_LEADERS == plan->row->algorithm) {
+        const mca_coll_pipering_call_name_t name = name_of(request);
+        return mca_coll_pipering_leaders_new(&args, &name, made);
     }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);

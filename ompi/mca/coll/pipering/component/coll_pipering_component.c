@@ -71,6 +71,7 @@ static uint32_t hash_below(void)
 
 static void fill_card(mca_common_colltools_facts_t *own)
 {
+    mca_coll_pipering_pulls_open(&mca_coll_pipering.directory); /* mleader may be opened first */
     mca_coll_pipering_setup_open(&mca_coll_pipering.process, own);
     own->below = hash_below();
 }

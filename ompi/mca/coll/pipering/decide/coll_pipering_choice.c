@@ -144,15 +144,13 @@ static range_t range_of(const mca_coll_pipering_draft_t *draft)
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }
 
-/* On one node a rank that a message has come to waits for those that have its processor. */
+/* A rank that a message of its node has come to waits for those that have its processor. */
 static mca_coll_pipering_cost_t cost_at(const mca_coll_pipering_draft_t *draft, double beta)
 {
     mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(draft->at.machine, beta,
                                                                    draft->at.load);
 
-    if (2 > draft->at.nodes) {
-        cost.local.latency *= fmax(1, cost.crowd);
-    }
+    cost.local.latency *= fmax(1, cost.crowd);
     return cost;
 }
 
@@ -228,6 +226,7 @@ static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
     draft->plan->row = row;
+    draft->plan->lanes = 0;
     row->decide(draft);
 }
 
@@ -276,7 +275,9 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     weighed->row = row;
     weighed->block = plan->block_size * plan->key.sizes.unit;
     weighed->time = (mca_coll_pipering_times_t){{plan->time, plan->time}};
-    weighed->groups = mca_coll_pipering_in_rounds(row) ? plan->grid.groups : 0;
+    weighed->groups = 0 < plan->lanes                     ? plan->lanes
+                      : mca_coll_pipering_in_rounds(row) ? plan->grid.groups
+                                                         : 0;
     draft->fixed_block = weighed->block;
     draft->fixed_groups = weighed->groups;
     for (int end = 0; range->doubted && end < 2; ++end) {

@@ -65,7 +65,7 @@ typedef struct mca_coll_pipering_times_t {
 typedef struct mca_coll_pipering_weighed_t {
     const mca_coll_pipering_row_t *row;
     size_t block; /**< bytes; in rounds, the largest contribution */
-    int groups;   /**< in rounds; else 0 */
+    int groups;   /**< in rounds; lanes of leaders; else 0 */
     mca_coll_pipering_times_t time;
 } mca_coll_pipering_weighed_t;
 
@@ -93,6 +93,9 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_grid_t grid;    /**< likewise ... */
     mca_coll_pipering_slots_t slots;  /**< ... and the slots of this rank */
     mca_coll_pipering_splits_t splits; /**< of a gather by pulls */
+    int lanes; /**< of a gather by leaders: those of each node */
+    struct mca_coll_pipering_plan_t *across; /**< likewise, of this rank's lane; NULL: it is no
+                                                  leader */
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
@@ -109,14 +112,19 @@ typedef struct mca_coll_pipering_plan_t {
     size_t size; /**< bytes of it */
 } mca_coll_pipering_plan_t;
 
-/** Where a call stands: what a plan rests on besides the key; equal on all ranks but for `me`. */
+/**
+ * Where a call stands: what a plan rests on besides the key; equal on all ranks but for `me` and
+ * `reads`.
+ */
 typedef struct mca_coll_pipering_situation_t {
     int ranks, nodes, me;
     int ppn;            /**< most ranks on a node */
     const int *node_of; /**< [ranks] the lowest rank on the node of each rank; borrowed */
     const int *leaf_of; /**< [ranks] the lowest rank on the leaf switch of each; NULL: not known */
     double load;        /**< most ranks per processor */
-    bool pulls;         /**< all ranks are on one node, and can read each other's memory */
+    bool pulls;         /**< ranks can read memory of others on their node: on one node all can,
+                             else each node has one that can */
+    bool reads;         /**< all ranks of this node can */
     mca_coll_pipering_below_t below; /**< the modules that serve calls that this one leaves */
     const mca_coll_pipering_machine_t *machine; /**< by a file, or by adapters; borrowed */
     const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */
@@ -163,8 +171,8 @@ static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t col
 mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key_t *key,
                                                      const mca_coll_pipering_situation_t *at);
 
-/** Replaces the routes of a plan by those of rank `at->me`. O(p). */
-void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
+/** Replaces the routes of a plan by those of rank `at->me`. O(p). False: no memory. */
+bool mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
                                   const mca_coll_pipering_situation_t *at);
 
 /** Holds a plan, or lets go of it. */

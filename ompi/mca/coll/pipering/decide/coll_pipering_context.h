@@ -88,7 +88,7 @@ typedef struct mca_coll_pipering_context_t {
     } jobs;      /**< that the ranks are of */
     bool apart;  /**< not all ranks are on one node; known once jobs are */
     bool joined; /**< calls have used ring buffers */
-    uint64_t pulled; /**< blocking calls by pulls that have begun */
+    uint64_t pulled; /**< blocking calls by pulls, or leaders, that have begun */
     mca_coll_pipering_verdict_t verdict;
     opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_plan_t *last; /**< used last by a call with counts, held; or NULL */

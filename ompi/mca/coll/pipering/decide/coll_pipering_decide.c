@@ -170,7 +170,7 @@ static void report_plan(const mca_coll_pipering_context_t *context,
                                     weighed->block, weighed->time.at[0], weighed->time.at[1]);
     }
     if (0 < plan->leaders.at[0] && length < sizeof(rows)) {
-        (void) snprintf(rows + length, sizeof(rows) - length, "leaders %.6f to %.6f s, ",
+        (void) snprintf(rows + length, sizeof(rows) - length, "mleader %.6f to %.6f s, ",
                         plan->leaders.at[0], plan->leaders.at[1]);
     }
     opal_output(context->process->output,

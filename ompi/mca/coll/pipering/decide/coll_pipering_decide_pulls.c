@@ -10,17 +10,22 @@
 
 /**
  * @file
- * Plans of calls by pulls (coll_pipering_pulls.h): who contributes what, no message, and the time.
+ * Plans of calls by pulls (coll_pipering_pulls.h): who contributes what, no message, and the time;
+ * and of gathers between nodes by leaders, which are pulls inside nodes and a plan of its own for
+ * each lane of leaders, to which nodes are ranks.
  */
 
 #include "coll_pipering_draft.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 /* A short message takes less than a read. */
 bool mca_coll_pipering_can_pull(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
-    return draft->at.pulls && !plan->key.gaps
+    return draft->at.pulls && 2 > draft->at.nodes && !plan->key.gaps
            && (MCA_COLL_PIPERING_SMALL <= plan->total
                || MCA_COLL_PIPERING_AUTO != plan->key.params.algorithm);
 }
@@ -108,4 +113,157 @@ void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft)
 void mca_coll_pipering_count_pulls(mca_coll_pipering_draft_t *draft)
 {
     (void) draft;
+}
+
+/* ---- leaders ---- */
+
+bool mca_coll_pipering_can_lead(const mca_coll_pipering_draft_t *draft)
+{
+    return draft->at.pulls && 1 < draft->at.nodes && 1 < draft->at.ppn
+           && mca_coll_pipering_can_round(draft);
+}
+
+/* Bytes of a lane's share of the data of a node. */
+static size_t share_of(const mca_coll_pipering_grid_t *grid, int node, int lane)
+{
+    const size_t bytes = mca_coll_pipering_grid_bytes(grid, node), lanes = (size_t) grid->lanes;
+
+    return mca_coll_pipering_cut(bytes, lanes, (size_t) lane + 1)
+           - mca_coll_pipering_cut(bytes, lanes, (size_t) lane);
+}
+
+/*
+ * The plan of a lane's exchange for the leader of a node, at a rate of links, or, 0, in the middle
+ * of what is known of them. NULL: the lane has no bytes, or there is no memory.
+ */
+static mca_coll_pipering_plan_t *plan_across(mca_coll_pipering_draft_t *draft, int lane, int me,
+                                             double beta)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_ring_t *ring = &plan->by_node;
+    const int nodes = ring->nodes;
+    ptrdiff_t *bytes = malloc((size_t) nodes * (sizeof(*bytes) + 2 * sizeof(int)));
+    mca_coll_pipering_machine_t machine = *draft->at.machine;
+    mca_coll_pipering_plan_t *across = NULL;
+    size_t total = 0;
+
+    if (NULL == bytes) {
+        draft->no_memory = true;
+        return NULL;
+    }
+    int *node_of = (int *) (bytes + nodes), *leaf_of = node_of + nodes;
+    for (int i = 0; i < nodes; ++i) {
+        const int *leaves = draft->at.leaf_of;
+        node_of[i] = i;
+        const int first = ring->rank[ring->first[i]];
+        leaf_of[i] = NULL == leaves ? 0 : ring->node[ring->position[leaves[first]]];
+        bytes[i] = (ptrdiff_t) share_of(&plan->grid, i, lane);
+        total += (size_t) bytes[i];
+    }
+    mca_coll_pipering_key_t key = {.collective = MCA_COLL_PIPERING_ALLGATHERV,
+                                   .params = plan->key.params,
+                                   .sizes = {.counts = {bytes, true},
+                                             .scale = 1,
+                                             .unit = 1,
+                                             .parts = nodes}};
+    key.params.algorithm = MCA_COLL_PIPERING_ROUNDS;
+    key.params.block_size = mca_coll_pipering_given_block(draft);
+    if (0 < beta) {
+        machine.value[MCA_COLL_PIPERING_NET_BETA] = 1e9 * beta;
+        machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = 1e9 * beta;
+    }
+    machine.value[MCA_COLL_PIPERING_NET_BETA] *= plan->grid.lanes; /* they share the node's link */
+    machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] *= plan->grid.lanes;
+    const mca_coll_pipering_situation_t at
+        = {.ranks = nodes,
+           .nodes = nodes,
+           .me = me,
+           .ppn = 1,
+           .node_of = node_of,
+           .leaf_of = NULL == draft->at.leaf_of ? NULL : leaf_of,
+           .load = fmax(1, draft->at.load * plan->grid.lanes / draft->at.ppn),
+           .below = MCA_COLL_PIPERING_BELOW_TUNED,
+           .machine = &machine};
+    across = 0 == total ? NULL : draft->plan_part(&key, &at);
+    draft->no_memory |= 0 < total && NULL == across;
+    free(bytes);
+    return across;
+}
+
+/* Of a contribution that is read where it goes, not along with others. */
+#define APART MCA_COLL_PIPERING_LEADERS_APART
+
+/*
+ * Leaders read what ranks of their node have, and exchange it; then all read all of it. Reads are
+ * those of whole contributions, or of as many bytes of smaller ones.
+ */
+static double time_inside(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_link_cost_t *link = &draft->cost.local;
+    const int ranks = draft->at.ranks, lanes = plan->grid.lanes;
+    const double total = (double) plan->total;
+    const double reads = lanes + fmin(count_contributors(plan, ranks), total / (double) APART);
+    const double taken = (double) mca_coll_pipering_grid_largest(&plan->grid);
+    const double led = (draft->at.ppn - 1) * READ * link->alpha;
+    const double handled = (1 + reads * READ) * link->alpha;
+    const double time = 3 * link->latency + led + handled + (taken + total) * link->beta;
+    const double work = ranks * handled + draft->at.nodes * lanes * led
+                        + (ranks + 1) * total * link->beta;
+
+    return mca_coll_pipering_crowded_time(&draft->cost, time, work, ranks);
+}
+
+/* One leader a node, or as many as the smallest one has ranks. */
+void mca_coll_pipering_decide_leaders(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_group_nodes(draft);
+    plan->block_size = plan->largest;
+    plan->time = HUGE_VAL;
+    const int most = plan->grid.lanes, given = draft->fixed_groups;
+    plan->lanes = 0 < given ? given : most;
+    for (int lanes = 1; lanes <= most; lanes += lanes < most ? most - lanes : 1) {
+        if (0 < given && given != lanes) {
+            continue;
+        }
+        plan->grid.lanes = lanes;
+        mca_coll_pipering_plan_t *across = plan_across(draft, 0, 0, draft->cost.net.beta);
+        const double time = NULL == across ? HUGE_VAL : across->time + time_inside(draft);
+        if (time < plan->time) {
+            plan->time = time;
+            plan->lanes = lanes;
+            plan->rounds = across->rounds;
+            plan->block_size = across->block_size;
+        }
+        if (NULL != across) {
+            mca_coll_pipering_plan_release(across);
+        }
+    }
+    plan->grid.lanes = plan->lanes;
+}
+
+void mca_coll_pipering_route_leaders(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_ring_t *ring = &plan->by_node;
+    const int position = ring->position[draft->at.me], node = ring->node[position];
+    const int lane = position - ring->first[node];
+
+    if (NULL != plan->across) {
+        mca_coll_pipering_plan_release(plan->across);
+    }
+    plan->across = lane < plan->lanes ? plan_across(draft, lane, node, 0) : NULL;
+}
+
+void mca_coll_pipering_count_leaders(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    if (NULL != plan->across) {
+        plan->in = plan->across->in;
+        plan->out = plan->across->out;
+        plan->in_from_network = plan->across->in_from_network;
+    }
 }

@@ -349,7 +349,7 @@ static void place_parts(mca_coll_pipering_draft_t *draft)
     }
 }
 
-void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -358,14 +358,21 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
     order_nodes(draft, draft->at.nodes);
     plan->ring = plan->by_node;
     plan->pipes = 0;
+    plan->window = 0;
     make_grid(draft, draft->sizes, draft->at.nodes, 1);
+}
+
+void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_group_nodes(draft);
     const shape_t shape = choose_shape(draft);
     plan->time = shape.time;
     make_grid(draft, plan->bytes, shape.groups, plan->key.sizes.unit); /* cut between elements */
     cut_grid(draft, shape.block, plan->key.sizes.unit);
     plan->rounds = (spreads(draft) ? 2 : 1)
                    * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
-    plan->window = 0;
     plan->block_size = 1 == plan->grid.blocks                ? plan->largest
                        : shape.block < plan->key.sizes.unit ? 1
                                                             : shape.block / plan->key.sizes.unit;

@@ -14,6 +14,8 @@
 
 #include "coll_pipering_draft.h"
 
+#include <stdlib.h>
+
 /*
  * Bytes that may be under way on a link: enough for the latency of a node that
  * is not scheduled at once, too few to fill buffers on the way.
@@ -120,5 +122,23 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
     }
     for (int i = 0; i < plan->pipes; ++i) {
         count_route(draft, &plan->route[i]);
+    }
+}
+
+/* ---- who holds a plan ---- */
+
+void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan)
+{
+    (void) __atomic_add_fetch(&plan->users, 1, __ATOMIC_RELAXED);
+}
+
+void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan)
+{
+    if (0 == __atomic_sub_fetch(&plan->users, 1, __ATOMIC_ACQ_REL)) {
+        if (NULL != plan->across) {
+            mca_coll_pipering_plan_release(plan->across);
+        }
+        free(plan->memory);
+        free(plan);
     }
 }

@@ -28,11 +28,15 @@ typedef struct mca_coll_pipering_draft_t {
     double combine; /**< seconds a byte */
     mca_coll_pipering_cost_t cost; /**< of the machine, at the rate of links that is looked at */
     size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
-    int fixed_groups;              /**< likewise, of a gather in rounds */
+    int fixed_groups;              /**< likewise, of a gather in rounds; or lanes of leaders */
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
     size_t *sizes;                       /**< [p] bytes of contributions or of parts of a vector */
     void *order_scratch;
+    bool no_memory; /**< for the plan of a part of the call: there is none of the call */
+    mca_coll_pipering_plan_t *(*plan_part)(const mca_coll_pipering_key_t *key,
+                                           const mca_coll_pipering_situation_t *at);
+                            /**< makes the plan of a part of the call: mca_coll_pipering_plan_new */
 } mca_coll_pipering_draft_t;
 
 /** Bytes of a block where ranks share nothing but memory: what a cache holds many of. */
@@ -88,10 +92,19 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
+/** Gives a plan the grid of its nodes, whose shares go whole. O(p). */
+void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft);
+
 /** A gather, or a reduction, inside a node, by pulls (coll_pipering_decide_pulls.c). */
 void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_pulls(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_pull(const mca_coll_pipering_draft_t *draft);
+
+/** A gather between nodes, whose leaders exchange it in rounds (the same file). */
+void mca_coll_pipering_decide_leaders(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_route_leaders(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_count_leaders(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_lead(const mca_coll_pipering_draft_t *draft);
 
 /** A scan in rounds (coll_pipering_decide_scan.c). */
 void mca_coll_pipering_decide_scan(mca_coll_pipering_draft_t *draft);

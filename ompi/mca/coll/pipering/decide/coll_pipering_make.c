@@ -117,19 +117,6 @@ static void add_up(mca_coll_pipering_plan_t *plan)
     plan->total = units * sizes->unit;
 }
 
-void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan)
-{
-    (void) __atomic_add_fetch(&plan->users, 1, __ATOMIC_RELAXED);
-}
-
-void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan)
-{
-    if (0 == __atomic_sub_fetch(&plan->users, 1, __ATOMIC_ACQ_REL)) {
-        free(plan->memory);
-        free(plan);
-    }
-}
-
 /* ---- making ---- */
 
 /* The scratch memory that making a plan takes; it begins with the blocks. */
@@ -158,10 +145,11 @@ static mca_coll_pipering_draft_t draft_of(mca_coll_pipering_plan_t *plan,
     return (mca_coll_pipering_draft_t){
         .plan = plan,
         .at = *at,
+        .plan_part = mca_coll_pipering_plan_new,
         .combine = mca_coll_pipering_machine_combine(at->machine, at->load)};
 }
 
-void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
+bool mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
                                   const mca_coll_pipering_situation_t *at)
 {
     mca_coll_pipering_draft_t draft = draft_of(plan, at);
@@ -170,6 +158,7 @@ void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
         plan->row->route(&draft);
     }
     mca_coll_pipering_count_volumes(&draft);
+    return !draft.no_memory;
 }
 
 /* Fills a plan that has its memory and its key. */
@@ -184,14 +173,14 @@ static bool fill(mca_coll_pipering_plan_t *plan, const mca_coll_pipering_situati
     }
     mca_coll_pipering_choose(&draft);
     plan->ring.leaf_of = plan->by_node.leaf_of = NULL; /* what they point at is the caller's */
-    if (MCA_COLL_PIPERING_TAKEN == plan->reason) {
-        mca_coll_pipering_plan_route(plan, at);
-    }
+    const bool routed = MCA_COLL_PIPERING_TAKEN != plan->reason
+                        || mca_coll_pipering_plan_route(plan, at);
     plan->shared = at->nodes < at->ranks && !mca_coll_pipering_in_rounds(plan->row)
                    && mca_coll_pipering_fifo_carries(key->params.ring_buffer_size,
                                                      plan->block_size * key->sizes.unit);
     free(draft.blocks);
-    return true;
+    plan->size += NULL == plan->across ? 0 : plan->across->size;
+    return routed && !draft.no_memory;
 }
 
 mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(const mca_coll_pipering_key_t *key,

@@ -80,6 +80,16 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .volumes = mca_coll_pipering_count_pulls,                               \
     .can = mca_coll_pipering_can_pull
 
+/* Between nodes. */
+#define LEADERS                                                             \
+    .algorithm = MCA_COLL_PIPERING_LEADERS, .value = "leaders",             \
+    .text = "leaders of nodes",                                             \
+    .help = "leaders of each node exchange what its ranks have, and these read it from them", \
+    .decide = mca_coll_pipering_decide_leaders,                             \
+    .route = mca_coll_pipering_route_leaders,                               \
+    .volumes = mca_coll_pipering_count_leaders,                             \
+    .can = mca_coll_pipering_can_lead
+
 /* Of a reduce-scatter. */
 #define LINE                                                                \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
@@ -94,12 +104,15 @@ static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, FORWARDS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, PULLS, .instead = MCA_COLL_PIPERING_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, LEADERS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, FORWARDS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, PULLS, .instead = MCA_COLL_PIPERING_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, LEADERS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
     {.collective = MCA_COLL_PIPERING_BCAST, FORWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_BCAST, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_BCAST, LEADERS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, BACKWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},

@@ -39,7 +39,8 @@ typedef enum {
     MCA_COLL_PIPERING_MESH_CYCLES = 12,
     MCA_COLL_PIPERING_MESH_LINES = 13,
     MCA_COLL_PIPERING_ROUNDS = 14,
-    MCA_COLL_PIPERING_PULLS = 15
+    MCA_COLL_PIPERING_PULLS = 15,
+    MCA_COLL_PIPERING_LEADERS = 16
 } mca_coll_pipering_algorithm_t;
 
 /** What the floors have to know of a collective. */

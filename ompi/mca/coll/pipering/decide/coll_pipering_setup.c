@@ -139,6 +139,7 @@ void mca_coll_pipering_setup_open(mca_coll_pipering_process_t *process, facts_t 
     own->leaf = find_leaf(process->switches);
     own->machine = read_machines(process);
     own->mesh = read_mesh(process->mesh);
+    own->pulls = mca_coll_pipering_pulls_joined();
     if (0 < process->processors) {
         const double processors = process->processors * (double) MCA_COMMON_COLLTOOLS_PROCESSOR;
         own->processors = 1 > processors ? 1 : (uint64_t) processors;
@@ -150,6 +151,7 @@ void mca_coll_pipering_setup_open(mca_coll_pipering_process_t *process, facts_t 
 /* Where ranks differ, and the slowest links of all. */
 typedef struct {
     bool machine, mesh, below, leaf;
+    bool pulls; /* ranks of all nodes can read memory of others there */
     mca_common_colltools_links_t tcp, rdma;
     uint32_t eager;
 } found_t;
@@ -160,6 +162,7 @@ static void add_facts(found_t *found, const facts_t *first, const facts_t *its)
     found->mesh |= first->mesh != its->mesh;
     found->below |= first->below != its->below;
     found->leaf |= first->leaf != its->leaf;
+    found->pulls &= 0 < its->pulls;
     found->eager = found->eager < its->eager ? found->eager : its->eager;
     mca_coll_pipering_links_merge(&found->tcp, &its->tcp);
     mca_coll_pipering_links_merge(&found->rdma, &its->rdma);
@@ -167,7 +170,10 @@ static void add_facts(found_t *found, const facts_t *first, const facts_t *its)
 
 static found_t find_all(const facts_t *const *of, int p)
 {
-    found_t found = {.tcp = of[0]->tcp, .rdma = of[0]->rdma, .eager = of[0]->eager};
+    found_t found = {.pulls = 0 < of[0]->pulls,
+                     .tcp = of[0]->tcp,
+                     .rdma = of[0]->rdma,
+                     .eager = of[0]->eager};
 
     for (int r = 1; r < p; ++r) {
         if (of[r] != of[r - 1]) {
@@ -258,6 +264,8 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t 
     int *leaf_of = found.leaf ? setup->places + ranks : NULL;
     const mca_common_colltools_nodes_t nodes = mca_common_colltools_nodes_count(context->comm);
     mca_common_colltools_nodes_fill(context->comm, setup->places, leaf_of);
+    const bool one_job = mca_common_colltools_is_one_job(context->comm);
+    const bool reads = one_job && mca_coll_pipering_pulls_ready(context->comm, setup->places);
     setup->at = (mca_coll_pipering_situation_t){
         .ranks = ranks,
         .me = ompi_comm_rank(context->comm),
@@ -266,8 +274,8 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t 
         .load = nodes.load,
         .node_of = setup->places,
         .leaf_of = leaf_of,
-        .pulls = 1 == nodes.count && mca_common_colltools_is_one_job(context->comm)
-                 && mca_coll_pipering_pulls_ready(context->comm),
+        .pulls = 1 == nodes.count ? reads : one_job && found.pulls,
+        .reads = reads,
         .below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below,
         .machine = &setup->machine};
     set_machine(context, setup, &found, 0 < of[0]->machine);
@@ -290,6 +298,7 @@ static bool is_alike(const mca_coll_pipering_situation_t *a, const mca_coll_pipe
 {
     return a->ranks == b->ranks && a->me == b->me && a->below == b->below && a->nodes == b->nodes
            && a->ppn == b->ppn && a->load == b->load && a->pulls == b->pulls
+           && a->reads == b->reads
            && 0 == memcmp(a->machine, b->machine, sizeof(*a->machine))
            && same_ranks(a->node_of, b->node_of, a->ranks)
            && same_ranks(a->leaf_of, b->leaf_of, a->ranks);

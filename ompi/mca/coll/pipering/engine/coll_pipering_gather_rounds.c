@@ -382,7 +382,7 @@ int mca_coll_pipering_gather_rounds_new(const mca_coll_pipering_rounds_args_t *a
     rounds->super.schedule.synchronous = args->synchronous;
     rounds->args = *args;
     rounds->so_far = behind;
-    rounds->me = ompi_comm_rank(args->caller->comm);
+    rounds->me = args->me;
     rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->contributor)
                         || (!args->in_place
                             && mca_coll_pipering_is_on_device(args->send, args->contributor));

@@ -119,8 +119,11 @@ size_t mca_coll_pipering_scheduled_deliver(mca_coll_pipering_scheduled_t *schedu
 
 bool mca_coll_pipering_scheduled_free(mca_coll_pipering_scheduled_t *scheduled)
 {
-    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
+    bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
 
+    if (NULL != scheduled->inner) {
+        pending |= mca_coll_pipering_scheduled_free(scheduled->inner);
+    }
     if (NULL != scheduled->unpacker) {
         OBJ_RELEASE(scheduled->unpacker);
     }

@@ -22,6 +22,9 @@
 /** Contributions that are split at most. */
 #define MCA_COLL_PIPERING_SPLITS 4
 
+/** Bytes from which on a contribution is read by itself, not along with those beside it. */
+#define MCA_COLL_PIPERING_LEADERS_APART ((size_t) 4096)
+
 /** Contributions that are split. */
 typedef struct mca_coll_pipering_splits_t {
     int count;

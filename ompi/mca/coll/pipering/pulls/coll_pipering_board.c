@@ -53,7 +53,8 @@ static struct {
     mca_common_colltools_directory_t *directory;
     mca_common_colltools_segment_t segment; /* address NULL: there is none */
     int places, own;
-    int opened;  /* times that this process has opened the board */
+    int opened;  /* times that this process has opened the board ... */
+    bool open;   /* ... and it is */
     bool maker;  /* it has made it, ... */
     size_t held; /* ... and holds so many bytes */
     bool joined;
@@ -242,10 +243,14 @@ void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory)
     const int opened = board.opened + 1;
     char name[PATH_MOST];
 
+    if (board.open) {
+        return;
+    }
     memset(&board, 0, sizeof(board));
     OBJ_CONSTRUCT(&board.lock, opal_mutex_t);
     board.directory = directory;
     board.opened = opened;
+    board.open = true;
     board.word = WORD;
     board.own = (int) opal_process_info.my_local_rank;
     board.places = (int) opal_process_info.num_local_peers + 1;
@@ -281,6 +286,12 @@ void mca_coll_pipering_pulls_close(void)
     mca_common_colltools_segment_unmap(&board.segment);
     mca_common_colltools_let_go(board.directory, board.held);
     OBJ_DESTRUCT(&board.lock);
+    board.joined = board.open = false;
+}
+
+bool mca_coll_pipering_pulls_joined(void)
+{
+    return board.open && (board.joined || 2 > board.places);
 }
 
 /* The process of a rank, in its job. */
@@ -290,14 +301,19 @@ static uint32_t process_of(ompi_communicator_t *comm, int rank)
 }
 
 /* A process joins, if it does, before it tells its card, and the cards of all ranks are here. */
-bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm)
+bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of)
 {
+    const int own = node_of[ompi_comm_rank(comm)];
     bool ready = board.joined;
 
-    for (int r = 0, place = 0; ready && r < ompi_comm_size(comm); ++r, ++place) {
+    for (int r = 0, place = 0; ready && r < ompi_comm_size(comm); ++r) {
+        if (node_of[r] != own) {
+            continue;
+        }
         place = mca_coll_pipering_board_place(process_of(comm, r), place);
         ready = 0 != __atomic_load_n(&header_at(place)->joined, __ATOMIC_ACQUIRE)
                 && process_of(comm, r) + UINT64_C(1) == header_at(place)->process;
+        ++place;
     }
     return ready;
 }

@@ -34,12 +34,14 @@ struct mca_coll_pipering_rounds_args_t;
 struct mca_coll_pipering_scheduled_t;
 
 /**
- * Opens the board of the node's processes of this job, before this one's card is told. Pulls are
- * ready for a communicator whose ranks are on one node, and of one job, if all of them can reach
- * each other's memory; their cards have been read. O(p).
+ * Opens the board of the node's processes of this job, unless it is open, before this one's card is
+ * told, which says whether it has joined, or is alone there. Pulls are ready for a communicator of
+ * one job if all its ranks on this node can reach each other's memory, by `node_of` [p], any number
+ * for the node of each; their cards have been read. O(p).
  */
 void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory);
-bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm);
+bool mca_coll_pipering_pulls_joined(void);
+bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm, const int *node_of);
 void mca_coll_pipering_pulls_close(void);
 
 /**
@@ -53,8 +55,16 @@ int mca_coll_pipering_pulls_gather_new(const struct mca_coll_pipering_rounds_arg
                                        struct mca_coll_pipering_scheduled_t **made);
 
 /**
- * The same for a reduction of dense elements, of which `args` has those of the result that each
- * rank wants; of an allreduce, that it makes. `in_order`: the operation does not commute.
+ * The same for a gather between nodes by leaders: `args->across` is their exchange, whose layouts
+ * are not read. An error is one of all ranks of the node alone.
+ */
+int mca_coll_pipering_leaders_new(const struct mca_coll_pipering_rounds_args_t *args,
+                                  const mca_coll_pipering_call_name_t *name,
+                                  struct mca_coll_pipering_scheduled_t **made);
+
+/**
+ * The same as a gather for a reduction of dense elements, of which `args` has those of the result
+ * that each rank wants; of an allreduce, that it makes. `in_order`: the operation does not commute.
  */
 int mca_coll_pipering_pulls_reduce_new(const struct mca_coll_pipering_rounds_args_t *args,
                                        const mca_coll_pipering_call_name_t *name, bool in_order,

@@ -30,7 +30,7 @@ typedef mca_coll_pipering_pulls_call_t call_t;
 static int judge(const call_t *call, int rank)
 {
     const notice_t *notice = call->peer[rank].notice;
-    const ompi_status_public_t status = {.MPI_SOURCE = rank,
+    const ompi_status_public_t status = {.MPI_SOURCE = mca_coll_pipering_pulls_rank(call, rank),
                                          .MPI_ERROR = MPI_SUCCESS,
                                          ._ucount = (size_t) notice->bytes};
     const size_t bytes = mca_coll_pipering_pulls_bytes(call, rank);
@@ -78,13 +78,15 @@ int mca_coll_pipering_pulls_copy(call_t *call, int rank, char *here, uint64_t th
             said = true;
             opal_output(0, "coll/pipering: rank %d of %s cannot %s memory of rank %d on its node, "
                         "though it could in MPI_Init: this call fails, and so will others.",
-                        call->me, comm->c_name, to ? "write" : "read", rank);
+                        ompi_comm_rank(comm), comm->c_name, to ? "write" : "read",
+                        mca_coll_pipering_pulls_rank(call, rank));
         }
         return OMPI_ERROR;
     }
     call->super.traffic.bytes_in += to ? 0 : bytes;
     call->super.traffic.bytes_out += to ? bytes : 0;
     call->super.traffic.bytes_copied += bytes;
+    call->super.schedule.stepped += 1;
     return OMPI_SUCCESS;
 }
 
@@ -193,12 +195,14 @@ static int pull(void *context, int from, int to)
 }
 
 void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *args,
-                                       const mca_coll_pipering_call_name_t *name, size_t size,
-                                       size_t more, void **behind)
+                                       const mca_coll_pipering_call_name_t *name,
+                                       const int *member, int count, size_t size,
+                                       mca_common_colltools_needs_t most, size_t more,
+                                       void **behind)
 {
-    const mca_common_colltools_needs_t none = {0, 0, 0}, most = {.steps = 1};
+    const mca_common_colltools_needs_t none = {0, 0, 0};
     ompi_communicator_t *comm = args->caller->comm;
-    const int p = ompi_comm_size(comm);
+    const int p = NULL == member ? ompi_comm_size(comm) : count;
     const size_t peers = (size_t) p * sizeof(peer_t);
     void *after;
     call_t *call = mca_coll_pipering_scheduled_new(args->caller, args->tag, size, most,
@@ -208,17 +212,21 @@ void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *ar
         return NULL;
     }
     call->args = *args;
-    call->me = ompi_comm_rank(comm);
     call->p = p;
+    call->member = member;
     call->name = *name;
     call->counts = mca_common_colltools_hash(MCA_COMMON_COLLTOOLS_HASH, args->bytes,
-                                             (size_t) p * sizeof(*args->bytes));
+                                             (size_t) ompi_comm_size(comm)
+                                                 * sizeof(*args->bytes));
     call->peer = after;
     *behind = call->peer + p;
     for (int r = 0; r < p; ++r) {
-        const uint32_t process = ompi_group_get_proc_name(comm->c_local_group, r).vpid;
-        call->peer[r] = (peer_t){.place = mca_coll_pipering_board_place(
-                                     process, 0 == r ? 0 : call->peer[r - 1].place + 1)};
+        const int rank = mca_coll_pipering_pulls_rank(call, r);
+        const uint32_t process = ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
+        const int guess = 0 == r ? 0 : call->peer[r - 1].place + 1;
+        call->me = ompi_comm_rank(comm) == rank ? r : call->me;
+        call->peer[r] = (peer_t){
+            .place = args->reads ? mca_coll_pipering_board_place(process, guess) : 0};
     }
     mca_common_colltools_schedule_step(&call->super.schedule, pull, 0, 0, none);
     return call;

@@ -20,7 +20,7 @@
  * it wants of the others', beginning with the next rank, so that no two read the same one at the
  * same time, and waits until all others have read its own. What is not there yet is passed over: a
  * rank that is late delays those who need what it has. A rank that gives up says so in all notices,
- * and the others give up, too.
+ * and the others give up, too. (Where leaders cannot be read, they replace the step by messages.)
  */
 
 #ifndef MCA_COLL_PIPERING_PULLS_CALL_H
@@ -49,7 +49,8 @@ struct mca_coll_pipering_pulls_call_t {
     mca_coll_pipering_scheduled_t super;
     mca_coll_pipering_rounds_args_t args;
     mca_coll_pipering_call_name_t name;
-    int me, p;
+    int me, p;         /**< this one of so many ranks: of all, or of those ... */
+    const int *member; /**< ... [p] of this node; NULL: all */
     int error;    /**< OMPI_SUCCESS, or why the call is given up */
     size_t vector; /**< bytes that each rank contributes, 0: those of args.bytes */
     bool all;      /**< all ranks are read; else those that contribute any bytes */
@@ -66,12 +67,21 @@ struct mca_coll_pipering_pulls_call_t {
 };
 
 /**
- * Makes a call of `size` bytes, zeroed but for its schedule and its peers; `more` bytes follow in
- * the same memory, at *behind. NULL: no memory.
+ * Makes a call of `size` bytes, zeroed but for its schedule and its peers, among all ranks, or the
+ * `count` of `member`, borrowed. Its lists have room for `most` entries, of steps for the one that
+ * it has, and more; `more` bytes follow in the same memory, at *behind. NULL: no memory.
  */
 void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *args,
-                                       const mca_coll_pipering_call_name_t *name, size_t size,
-                                       size_t more, void **behind);
+                                       const mca_coll_pipering_call_name_t *name,
+                                       const int *member, int count, size_t size,
+                                       mca_common_colltools_needs_t most, size_t more,
+                                       void **behind);
+
+/** The rank of the communicator that a rank of the call is. */
+static inline int mca_coll_pipering_pulls_rank(const mca_coll_pipering_pulls_call_t *call, int rank)
+{
+    return NULL == call->member ? rank : call->member[rank];
+}
 
 /** Finds the notice of a rank; false: it is not up yet, or, *rc, the call is given up. */
 bool mca_coll_pipering_pulls_find(mca_coll_pipering_pulls_call_t *call, int rank, int *rc);
@@ -84,7 +94,8 @@ int mca_coll_pipering_pulls_copy(mca_coll_pipering_pulls_call_t *call, int rank,
 static inline size_t mca_coll_pipering_pulls_bytes(const mca_coll_pipering_pulls_call_t *call,
                                                    int rank)
 {
-    return 0 < call->vector ? call->vector : call->args.bytes[rank];
+    return 0 < call->vector ? call->vector
+                            : call->args.bytes[mca_coll_pipering_pulls_rank(call, rank)];
 }
 
 /** Whether others read from a rank, or write to it: it puts up a notice. */

@@ -350,8 +350,9 @@ int mca_coll_pipering_pulls_gather_new(const mca_coll_pipering_rounds_args_t *ar
                                        mca_coll_pipering_scheduled_t **made)
 {
     const size_t p = (size_t) ompi_comm_size(args->caller->comm);
+    const mca_common_colltools_needs_t most = {.steps = 1};
     void *behind;
-    gather_t *gather = mca_coll_pipering_pulls_call_new(args, name, sizeof(*gather),
+    gather_t *gather = mca_coll_pipering_pulls_call_new(args, name, NULL, 0, sizeof(*gather), most,
                                                         p * sizeof(progress_t), &behind);
 
     if (NULL == gather) {

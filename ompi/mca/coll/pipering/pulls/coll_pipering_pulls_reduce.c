@@ -280,8 +280,10 @@ int mca_coll_pipering_pulls_reduce_new(const mca_coll_pipering_rounds_args_t *ar
                                        bool in_order, mca_coll_pipering_scheduled_t **made)
 {
     const size_t p = (size_t) ompi_comm_size(args->caller->comm);
+    const mca_common_colltools_needs_t most = {.steps = 1};
     void *behind;
-    reduction_t *reduction = mca_coll_pipering_pulls_call_new(args, name, sizeof(*reduction),
+    reduction_t *reduction = mca_coll_pipering_pulls_call_new(args, name, NULL, 0,
+                                                              sizeof(*reduction), most,
                                                               p * sizeof(size_t), &behind);
 
     if (NULL == reduction) {

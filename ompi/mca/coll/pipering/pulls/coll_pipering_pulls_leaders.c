@@ -1,0 +1,513 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * A gather between nodes by leaders (coll_pipering_pulls_call.h inside nodes).
+ *
+ *     node 0: a b c d    1 read   leader a: abcd ....    3 read   a, b, c, d: abcd efgh
+ *     node 1: e f g h             leader e: .... efgh
+ *                                    '- 2 exchange -'
+ *
+ * The first ranks of each node are its leaders, each of a lane with a share of what the node has,
+ * which it reads from those who contribute. The leaders of a lane exchange their shares
+ * (coll_pipering_gather_rounds.c: nodes are its ranks). Then each rank reads the areas of all
+ * leaders of its node. On a node where memory of others cannot be read, which others do not know,
+ * messages take the place of reads.
+ *
+ * Cost: between nodes that of rounds among as many ranks as there are nodes; inside, two copies of
+ * each byte that a leader receives, and one of those of others; an area of a lane's share of all.
+ * Limits: an area is read when all of it is there. An error is one of all ranks of its node; those
+ * of others may wait for messages of its leaders.
+ *
+ * Kandalla et al. 3 for leaders, which exchange shares of equal contributions there.
+ */
+
+#include "coll_pipering_pulls.h"
+
+#include "coll_pipering_pulls_call.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_copy.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_engine_steps.h"
+
+#include <stdlib.h>
+
+#define BLOCK MCA_COLL_PIPERING_PULLS_BLOCK
+#define APART MCA_COLL_PIPERING_LEADERS_APART
+
+typedef mca_coll_pipering_notice_t notice_t;
+typedef mca_coll_pipering_pulls_call_t call_t;
+typedef mca_coll_pipering_grid_walk_t walk_t;
+
+/* The area of a lane, which a rank delivers from its beginning on. */
+typedef struct {
+    size_t bytes;
+    char *area;   /* it is in this memory; NULL: it is read from its leader */
+    size_t done;  /* bytes that are delivered */
+    int node;     /* whose share these have come to ... */
+    walk_t walk;  /* ... and its piece that is next ... */
+    size_t part;  /* ... of which so many bytes are */
+    size_t begin, end; /* of the bytes that are in the block */
+} lane_t;
+
+typedef struct {
+    call_t super;
+    int node, lane;   /* of this rank; lane -1: it is no leader */
+    lane_t *lanes;    /* [grid->lanes] */
+    size_t *taken;    /* [p] bytes that are read of a rank's piece */
+    mca_coll_pipering_rounds_args_t across;
+    mca_coll_pipering_layout_t area; /* of this lane, to which nodes are ranks */
+    bool exchanged;   /* it is complete */
+    bool on_device;   /* one of the user's buffers is memory of a device */
+    char *block;
+} leaders_t;
+
+static const mca_coll_pipering_grid_t *grid_of(const leaders_t *leaders)
+{
+    return leaders->super.args.grid;
+}
+
+static const mca_coll_pipering_layout_t *source_of(const leaders_t *leaders)
+{
+    return leaders->super.args.in_place ? leaders->super.args.recv : leaders->super.args.send;
+}
+
+/* The next piece of a walk that is of a lane's share; false: there is none. */
+static bool next_of(walk_t *walk, int lane)
+{
+    return mca_coll_pipering_grid_next(walk) && lane == walk->lane;
+}
+
+/* ---- what a leader has of its node ---- */
+
+/* Where a piece of the node's data goes in the area of this lane. */
+static char *place_of(const leaders_t *leaders, const walk_t *walk)
+{
+    const mca_coll_pipering_grid_t *grid = grid_of(leaders);
+    const size_t begin = mca_coll_pipering_cut(
+        mca_coll_pipering_grid_bytes(grid, leaders->node), (size_t) grid->lanes,
+        (size_t) leaders->lane);
+
+    return leaders->area.buffer + leaders->across.starts[leaders->node] + walk->at - begin;
+}
+
+/* Takes more of a piece of a rank's contribution; false: it is not all there yet. */
+static bool take_from(leaders_t *leaders, const walk_t *walk, size_t *budget, int *rc)
+{
+    call_t *call = &leaders->super;
+    size_t *taken = &leaders->taken[walk->member];
+    const size_t left = walk->bytes - *taken, size = left < *budget ? left : *budget;
+    char *to = place_of(leaders, walk) + *taken;
+
+    if (0 == size) {
+        return 0 == left;
+    }
+    if (call->me == walk->member) {
+        *rc = mca_common_colltools_copy(to, call->own + walk->from + *taken, size,
+                                        leaders->on_device);
+        call->super.traffic.bytes_copied += size;
+    } else if (mca_coll_pipering_pulls_find(call, walk->member, rc)) {
+        *rc = mca_coll_pipering_pulls_copy(call, walk->member, to,
+                                           call->peer[walk->member].notice->own + walk->from
+                                               + *taken,
+                                           size, false);
+    } else {
+        return false;
+    }
+    *budget -= size;
+    *taken += size;
+    return size == left;
+}
+
+/* Reads this lane's share of what the ranks of the node have; true: it is there. */
+static bool take_share(leaders_t *leaders, size_t *budget, int *rc)
+{
+    walk_t walk = mca_coll_pipering_grid_walk(grid_of(leaders), leaders->node, leaders->lane);
+    bool here = true;
+
+    while (OMPI_SUCCESS == *rc && next_of(&walk, leaders->lane)) {
+        here &= take_from(leaders, &walk, budget, rc);
+    }
+    return here && OMPI_SUCCESS == *rc;
+}
+
+/* ---- the exchange ---- */
+
+/* Makes the schedule of rounds, whose ranks are nodes, one of ranks. */
+static int begin_exchange(leaders_t *leaders)
+{
+    const mca_coll_pipering_ring_t *ring = grid_of(leaders)->ring;
+    mca_coll_pipering_scheduled_t **inner = &leaders->super.super.inner;
+    const int rc = mca_coll_pipering_gather_rounds_new(&leaders->across, inner);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_common_colltools_messages_t *lists[] = {&(*inner)->schedule.receives,
+                                                &(*inner)->schedule.sends};
+    for (int i = 0; i < 2; ++i) {
+        for (uint32_t k = 0; k < lists[i]->count; ++k) {
+            int *peer = &lists[i]->message[k].peer;
+            *peer = ring->rank[ring->first[*peer] + leaders->lane];
+        }
+    }
+    mca_common_colltools_schedule_begin(&(*inner)->schedule);
+    return OMPI_SUCCESS;
+}
+
+/* Moves the exchange on; true: it is over, *rc is its error. */
+static bool exchange(leaders_t *leaders, int *rc)
+{
+    mca_coll_pipering_scheduled_t *scheduled = &leaders->super.super;
+    mca_coll_pipering_traffic_t *traffic = &scheduled->traffic;
+    int progress = 0;
+
+    if (leaders->exchanged) {
+        return true;
+    }
+    if (NULL == scheduled->inner) {
+        *rc = begin_exchange(leaders);
+    }
+    if (OMPI_SUCCESS != *rc) {
+        return true;
+    }
+    leaders->exchanged = mca_common_colltools_schedule_move(&scheduled->inner->schedule,
+                                                            &progress);
+    scheduled->schedule.stepped += progress;
+    if (leaders->exchanged) {
+        const mca_coll_pipering_traffic_t *its = &scheduled->inner->traffic;
+        *rc = scheduled->inner->schedule.error;
+        traffic->blocks_in += its->blocks_in;
+        traffic->blocks_out += its->blocks_out;
+        traffic->bytes_in += its->bytes_in;
+        traffic->bytes_out += its->bytes_out;
+        traffic->bytes_copied += its->bytes_copied;
+    }
+    return leaders->exchanged;
+}
+
+/* ---- delivery ---- */
+
+/* Goes to the piece of an area that is to be delivered next. */
+static void find_piece(const leaders_t *leaders, int lane)
+{
+    lane_t *its = &leaders->lanes[lane];
+
+    while (its->part == its->walk.bytes || lane != its->walk.lane) {
+        its->part = 0;
+        while (!next_of(&its->walk, lane)) {
+            its->node += 1;
+            its->walk = mca_coll_pipering_grid_walk(grid_of(leaders), its->node, lane);
+        }
+    }
+}
+
+/* Reads as much of an area as the block holds, in the place of another one's. */
+static int read_block(leaders_t *leaders, int lane, const notice_t *notice)
+{
+    lane_t *its = &leaders->lanes[lane];
+    const size_t left = its->bytes - its->done;
+
+    for (int i = 0; i < grid_of(leaders)->lanes; ++i) {
+        leaders->lanes[i].end = 0;
+    }
+    its->begin = its->done;
+    its->end = its->done + (left < BLOCK ? left : BLOCK);
+    return mca_coll_pipering_pulls_copy(&leaders->super, lane, leaders->block,
+                                        notice->split[0] + its->begin, its->end - its->begin,
+                                        false);
+}
+
+/* Delivers a part of a piece; how many bytes, 0: *rc is an error. */
+static size_t deliver_part(leaders_t *leaders, int lane, const notice_t *notice, size_t most,
+                           int *rc)
+{
+    call_t *call = &leaders->super;
+    const mca_coll_pipering_layout_t *recv = call->args.recv;
+    lane_t *its = &leaders->lanes[lane];
+    const mca_coll_pipering_ring_t *ring = grid_of(leaders)->ring;
+    const int rank = ring->rank[ring->first[its->node] + its->walk.member];
+    const size_t from = its->walk.from + its->part;
+    size_t size = its->walk.bytes - its->part;
+
+    size = size < most ? size : most;
+    if (call->args.me == rank && call->args.in_place) {
+        return size;
+    }
+    if (NULL == its->area && recv->dense && APART <= size) {
+        *rc = mca_coll_pipering_pulls_copy(call, lane,
+                                           mca_coll_pipering_dense_place(recv, rank) + from,
+                                           notice->split[0] + its->done, size, false);
+        return OMPI_SUCCESS == *rc ? size : 0;
+    }
+    if (NULL == its->area && its->done >= its->end) {
+        *rc = read_block(leaders, lane, notice);
+    }
+    if (OMPI_SUCCESS != *rc) {
+        return 0;
+    }
+    const char *packed = NULL == its->area ? leaders->block + its->done - its->begin
+                                           : its->area + its->done;
+    size = NULL == its->area && its->end - its->done < size ? its->end - its->done : size;
+    const size_t done = mca_coll_pipering_scheduled_deliver(&call->super, recv, rank, packed, from,
+                                                            size, leaders->on_device);
+    *rc = 0 == done ? OMPI_ERROR : *rc;
+    return done;
+}
+
+/* Delivers more of an area; true: that is over. */
+static bool deliver(leaders_t *leaders, int lane, const notice_t *notice, size_t *budget, int *rc)
+{
+    lane_t *its = &leaders->lanes[lane];
+
+    while (OMPI_SUCCESS == *rc && 0 < *budget && its->done < its->bytes) {
+        find_piece(leaders, lane);
+        const size_t done = deliver_part(leaders, lane, notice, *budget, rc);
+        *budget -= done;
+        its->done += done;
+        its->part += done;
+    }
+    return OMPI_SUCCESS == *rc && its->done == its->bytes;
+}
+
+/* ---- by reads ---- */
+
+static void fill(const call_t *call, notice_t *mine)
+{
+    const leaders_t *leaders = (const leaders_t *) call;
+
+    mine->split[0] = (uint64_t) (uintptr_t) leaders->area.buffer;
+}
+
+/* Reads the areas of all leaders that are complete, beginning with the next one. */
+static bool read_areas(leaders_t *leaders, size_t *budget, int *rc)
+{
+    call_t *call = &leaders->super;
+    const int lanes = grid_of(leaders)->lanes;
+    bool all = true;
+
+    for (int i = 1; OMPI_SUCCESS == *rc && i <= lanes; ++i) {
+        const int lane = (call->me + i) % lanes;
+        const lane_t *its = &leaders->lanes[lane];
+        const notice_t *notice = NULL;
+        if (its->done == its->bytes) {
+            continue;
+        }
+        if (NULL == its->area) {
+            notice = mca_coll_pipering_pulls_find(call, lane, rc) ? call->peer[lane].notice : NULL;
+            if (NULL == notice || 0 == __atomic_load_n(&notice->parts, __ATOMIC_ACQUIRE)) {
+                all = false;
+                continue;
+            }
+        }
+        if (!deliver(leaders, lane, notice, budget, rc)) {
+            return false;
+        }
+    }
+    return all && OMPI_SUCCESS == *rc;
+}
+
+static bool advance(call_t *call, int *rc)
+{
+    leaders_t *leaders = (leaders_t *) call;
+    size_t budget = MCA_COLL_PIPERING_PULLS_BUDGET;
+
+    if (0 <= leaders->lane && !leaders->exchanged) {
+        if (!take_share(leaders, &budget, rc) || !exchange(leaders, rc) || OMPI_SUCCESS != *rc) {
+            return false;
+        }
+        __atomic_store_n(&call->mine->parts, 1, __ATOMIC_RELEASE);
+    }
+    return read_areas(leaders, &budget, rc);
+}
+
+/* ---- by messages ---- */
+
+static int exchange_step(void *context, int from, int to)
+{
+    leaders_t *leaders = context;
+    size_t budget = SIZE_MAX;
+    int rc = OMPI_SUCCESS;
+
+    (void) from, (void) to;
+    /* what others have has come in, so that this is the rank's own */
+    return !take_share(leaders, &budget, &rc) || exchange(leaders, &rc) ? rc
+                                                                        : OMPI_ERR_WOULD_BLOCK;
+}
+
+static int deliver_step(void *context, int from, int to)
+{
+    leaders_t *leaders = context;
+    size_t budget = MCA_COLL_PIPERING_PIECE;
+    int rc = OMPI_SUCCESS;
+
+    (void) from, (void) to;
+    for (int lane = 0; lane < grid_of(leaders)->lanes; ++lane) {
+        if (!deliver(leaders, lane, NULL, &budget, &rc)) {
+            return OMPI_SUCCESS == rc ? OMPI_ERR_WOULD_BLOCK : rc;
+        }
+    }
+    return rc;
+}
+
+/* Pieces of contributions come to leaders, and areas to all. */
+static void list_messages(leaders_t *leaders)
+{
+    call_t *call = &leaders->super;
+    mca_common_colltools_schedule_t *schedule = &call->super.schedule;
+    const int lanes = grid_of(leaders)->lanes;
+    mca_common_colltools_needs_t needs = {0, 0, 0};
+
+    schedule->steps = 0;
+    for (int lane = 0; lane < lanes; ++lane) {
+        walk_t walk = mca_coll_pipering_grid_walk(grid_of(leaders), leaders->node, lane);
+        while (next_of(&walk, lane)) {
+            const int rank = call->member[walk.member];
+            if (lane == leaders->lane && call->me != walk.member) {
+                mca_common_colltools_schedule_bytes(&schedule->receives, place_of(leaders, &walk),
+                                                    walk.bytes, rank, needs);
+                leaders->taken[walk.member] = walk.bytes;
+            } else if (lane != leaders->lane && call->me == walk.member) {
+                mca_common_colltools_schedule_bytes(&schedule->sends, call->own + walk.from,
+                                                    walk.bytes, call->member[lane], needs);
+            }
+        }
+    }
+    if (0 <= leaders->lane) {
+        needs.receives = schedule->receives.count;
+        mca_common_colltools_schedule_step(schedule, exchange_step, 0, 0, needs);
+        for (int i = 0; i < call->p; ++i) {
+            if (call->me != i) {
+                mca_common_colltools_schedule_bytes(
+                    &schedule->sends, leaders->area.buffer, leaders->lanes[leaders->lane].bytes,
+                    call->member[i], (mca_common_colltools_needs_t){.steps = 1});
+            }
+        }
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+        const lane_t *its = &leaders->lanes[lane];
+        if (call->me != lane && 0 < its->bytes) {
+            mca_common_colltools_schedule_bytes(&schedule->receives, its->area, its->bytes,
+                                                call->member[lane],
+                                                (mca_common_colltools_needs_t){0, 0, 0});
+        }
+    }
+    needs = (mca_common_colltools_needs_t){.receives = schedule->receives.count,
+                                           .steps = schedule->steps};
+    mca_common_colltools_schedule_step(schedule, deliver_step, 0, 0, needs);
+    mca_coll_pipering_scheduled_listed(&call->super);
+}
+
+/* ---- making ---- */
+
+/* Bytes of a lane's share of all contributions. */
+static size_t lane_bytes(const mca_coll_pipering_grid_t *grid, int lane)
+{
+    size_t bytes = 0;
+
+    for (int node = 0; node < grid->groups; ++node) {
+        const size_t all = mca_coll_pipering_grid_bytes(grid, node), lanes = (size_t) grid->lanes;
+        bytes += mca_coll_pipering_cut(all, lanes, (size_t) lane + 1)
+                 - mca_coll_pipering_cut(all, lanes, (size_t) lane);
+    }
+    return bytes;
+}
+
+/*
+ * Memory: the area of this rank's lane, by messages those of all, the rank's contribution if it is
+ * not dense, and a block.
+ */
+static int take_memory(leaders_t *leaders)
+{
+    call_t *call = &leaders->super;
+    const mca_coll_pipering_rounds_args_t *args = &call->args;
+    const bool packs = !source_of(leaders)->dense && 0 < args->bytes[args->me];
+    const bool through = !args->recv->dense;
+    size_t size = (packs ? args->bytes[args->me] : 0) + (args->reads ? BLOCK : 0);
+
+    for (int lane = 0; lane < args->grid->lanes; ++lane) {
+        lane_t *its = &leaders->lanes[lane];
+        *its = (lane_t){.bytes = lane_bytes(args->grid, lane),
+                        .walk = mca_coll_pipering_grid_walk(args->grid, 0, lane)};
+        size += !args->reads || lane == leaders->lane ? its->bytes : 0;
+    }
+    char *memory = malloc(size);
+    call->super.memory = memory;
+    call->super.unpacker = through ? OBJ_NEW(opal_convertor_t) : NULL;
+    if (NULL == memory || (through && NULL == call->super.unpacker)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int lane = 0; lane < args->grid->lanes; ++lane) {
+        lane_t *its = &leaders->lanes[lane];
+        if (!args->reads || lane == leaders->lane) {
+            its->area = memory;
+            memory += its->bytes;
+        }
+    }
+    leaders->area.buffer = 0 <= leaders->lane ? leaders->lanes[leaders->lane].area : NULL;
+    call->own = packs ? memory : mca_coll_pipering_dense_place(source_of(leaders), args->me);
+    leaders->block = memory + (packs ? args->bytes[args->me] : 0);
+    return packs ? mca_coll_pipering_scheduled_pack(&call->super, source_of(leaders), args->me,
+                                                    call->own, args->bytes[args->me])
+                 : OMPI_SUCCESS;
+}
+
+static bool has_device(const mca_coll_pipering_rounds_args_t *args)
+{
+    return mca_coll_pipering_is_on_device(args->recv, args->contributor)
+           || (!args->in_place && mca_coll_pipering_is_on_device(args->send, args->contributor));
+}
+
+int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
+                                  const mca_coll_pipering_call_name_t *name,
+                                  mca_coll_pipering_scheduled_t **made)
+{
+    const mca_coll_pipering_ring_t *ring = args->grid->ring;
+    const int node = ring->node[ring->position[args->me]], first = ring->first[node];
+    const int p = ring->first[node + 1] - first, lanes = args->grid->lanes;
+    const uint32_t most = args->reads ? 0 : (uint32_t) (p + lanes);
+    const mca_common_colltools_needs_t needs = {.receives = most, .sends = most, .steps = 2};
+    void *behind;
+    leaders_t *leaders = mca_coll_pipering_pulls_call_new(
+        args, name, ring->rank + first, p, sizeof(*leaders), needs,
+        (size_t) lanes * sizeof(lane_t) + (size_t) p * sizeof(size_t), &behind);
+
+    if (NULL == leaders) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    call_t *call = &leaders->super;
+    *made = &call->super;
+    leaders->lanes = behind;
+    leaders->taken = memset(leaders->lanes + lanes, 0, (size_t) p * sizeof(size_t));
+    leaders->node = node;
+    leaders->lane = NULL == args->across ? -1 : call->me;
+    leaders->on_device = has_device(args);
+    call->all = true;
+    call->advance = advance;
+    call->fill = fill;
+    const int rc = take_memory(leaders);
+    if (OMPI_SUCCESS == rc && 0 <= leaders->lane) {
+        leaders->across = *args->across;
+        leaders->area.type = MPI_BYTE;
+        leaders->area.starts = leaders->across.starts;
+        leaders->area.extent = 1;
+        leaders->area.dense = true;
+        leaders->across.send = leaders->across.recv = &leaders->area;
+    }
+    call->args.across = NULL; /* the caller's */
+    if (!args->reads) {
+        call->super.schedule.synchronous = args->synchronous;
+        if (OMPI_SUCCESS == rc) {
+            list_messages(leaders);
+        }
+        return rc;
+    }
+    call->error = rc;
+    return OMPI_SUCCESS;
+}
