@@ -38,6 +38,7 @@
 
 static char *device, *host;
 static size_t used = MARGIN;
+static uint64_t copies; /* between device and host */
 static int blocks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -66,6 +67,9 @@ static int move(int to_id, int from_id, void *to, const void *from, size_t size,
     (void) to_id;
     (void) from_id;
     (void) type;
+    if (is_on_device(to) != is_on_device(from)) {
+        __atomic_add_fetch(&copies, 1, __ATOMIC_RELAXED);
+    }
     memmove(seen_by_host(to), seen_by_host(from), size);
     return OPAL_SUCCESS;
 }
@@ -191,7 +195,7 @@ static int get_buffer_id(int id, const void *address, opal_accelerator_buffer_id
 {
     (void) id;
     (void) address;
-    *buffer = 0;
+    *buffer = __atomic_load_n(&copies, __ATOMIC_RELAXED); /* tests ask for these */
     return OPAL_SUCCESS;
 }
 

@@ -23,6 +23,8 @@ export OMPI_MCA_mca_base_component_path=$components:SYSTEM_DEFAULT
 # btl/sm would have the kernel copy into a device's memory, btl/self would do so itself.
 export OMPI_MCA_smsc=^cma OMPI_MCA_btl_self_flags=1
 
+on_nodes "copies" 1,1,1 block 60 -x COPIES=1 "$bin/device"
+on_nodes "copies" 2,1,2 cyclic 60 -x COPIES=1 "$bin/device"
 on_one "as it comes" 3 100 -x N=150 "$bin/device"
 on_nodes "as it comes" 2,1,2 cyclic 100 -x SEED=2 -x N=100 "$bin/device"
 for options in "coll_mleader_groups 2" "coll_mleader_groups 4"; do

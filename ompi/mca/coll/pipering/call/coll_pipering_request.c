@@ -15,6 +15,7 @@
 
 #include "coll_pipering_request.h"
 
+#include "ompi/mca/coll/pipering/decide/coll_pipering_adapters.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 
 #include <string.h>
@@ -104,15 +105,39 @@ static void drop_run(mca_coll_pipering_request_t *request)
                                    &request->call.recv, pending);
 }
 
+/*
+ * Puts memory of the host in the place of buffers on a device, where the PML would copy each
+ * fragment of a message between the two by itself.
+ */
+static int stage(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_call_t *call = &request->call;
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const bool vector = MCA_COLL_PIPERING_BCAST == call->collective;
+    const int me = ompi_comm_rank(request->super.comm);
+    const int own = vector ? (call->root == me ? 0 : -1) : call->in_place ? me : -1;
+
+    return mca_coll_pipering_adapters_are_btls()
+               ? mca_coll_pipering_staging_gather(
+                     &request->staging, vector ? &plan->total : plan->bytes,
+                     vector ? 1 : (size_t) ompi_comm_size(request->super.comm),
+                     vector ? 0 : plan->contributor, own, me, call->in_place ? NULL : &call->send,
+                     &call->recv)
+               : OMPI_SUCCESS;
+}
+
 /* Makes the pipelines of a call whose data only moves. */
 static int begin_copies(mca_coll_pipering_request_t *request)
 {
     mca_coll_pipering_call_t *call = &request->call;
-    int rc = OMPI_SUCCESS;
 
     mca_coll_pipering_layout_init(&call->recv, request->plan->largest / call->sizes.scale);
     if (!call->in_place) {
         mca_coll_pipering_layout_init(&call->send, call->send.count);
+    }
+    int rc = stage(request);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
     }
     if (mca_coll_pipering_in_rounds(request->plan->row)) {
         return mca_coll_pipering_request_schedule(request);
