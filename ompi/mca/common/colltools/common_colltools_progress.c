@@ -33,13 +33,13 @@
  * program that waits, maybe for its processor, is seen to do so, and at most, which a message waits
  * for at each rank on its way; where the program looks, whom the thread only disturbs.
  */
-#define SOON 50000
+#define SOON 20000
 #define LATE 200000
 #define LATEST 1000000
 
 /*
- * So many times as long the thread goes on, without a look, when the last call is over: then calls
- * that follow each other need not wake it, unless the program has left the last one to it.
+ * So many times as long the thread goes on, without a look, when the last call is over: then short
+ * calls that follow each other need not wake it, unless the program has left the last one to it.
  */
 #define WAITS 20
 
@@ -100,14 +100,18 @@ static void rest(long pause)
     (void) nanosleep(&time, NULL);
 }
 
-/* Sleeps, and makes progress unless others have done so meanwhile; the time to sleep next. */
-static long look(long pause)
+/*
+ * Sleeps, and makes progress unless others have done so meanwhile; the time to sleep next. Where the
+ * program looks by the `first` time, it waits, and the call may be short.
+ */
+static long look(long pause, bool first)
 {
     const uint32_t seen = GET(seen);
 
     rest(pause);
-    SET(deaf, GET(seen) != seen);
-    if (GET(deaf)) {
+    const bool looked = GET(seen) != seen;
+    SET(deaf, looked && first);
+    if (looked) {
         return LATEST;
     }
     if (make_progress()) {
@@ -133,6 +137,7 @@ static void await_call(int *waits)
 static void *run(void *unused)
 {
     long pause = LATE;
+    bool first = true;
     int waits = 0;
 
     (void) unused;
@@ -142,11 +147,13 @@ static void *run(void *unused)
         if (is_idle()) {
             await_call(&waits);
             pause = LATE;
+            first = true;
             continue;
         }
         waits = 0;
         (void) pthread_mutex_unlock(&state.lock);
-        pause = look(pause);
+        pause = look(pause, first);
+        first = false;
         (void) pthread_mutex_lock(&state.lock);
     }
     (void) pthread_mutex_unlock(&state.lock);
