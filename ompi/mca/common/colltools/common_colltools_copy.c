@@ -58,6 +58,13 @@ bool mca_common_colltools_is_dense(const ompi_datatype_t *type)
 #if MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR
 
 #    include "opal/mca/accelerator/accelerator.h"
+#    include "opal/mca/accelerator/base/base.h"
+
+bool mca_common_colltools_has_device(void)
+{
+    return 0 != strcmp("null",
+                       opal_accelerator_base_selected_component.base_version.mca_component_name);
+}
 
 bool mca_common_colltools_on_device(const void *address)
 {
@@ -79,6 +86,11 @@ int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes
 
 #    include "opal/datatype/opal_datatype_cuda.h"
 
+bool mca_common_colltools_has_device(void)
+{
+    return true;
+}
+
 bool mca_common_colltools_on_device(const void *address)
 {
     return opal_cuda_check_bufs((char *) address, (char *) address);
@@ -92,6 +104,11 @@ int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes
 }
 
 #else
+
+bool mca_common_colltools_has_device(void)
+{
+    return false;
+}
 
 bool mca_common_colltools_on_device(const void *address)
 {

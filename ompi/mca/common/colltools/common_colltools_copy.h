@@ -44,6 +44,9 @@ bool mca_common_colltools_interleaves(const ompi_datatype_t *type);
 /** Whether elements in a row are their bytes alone, from the address of the first one on. */
 bool mca_common_colltools_is_dense(const ompi_datatype_t *type);
 
+/** Whether there may be memory of a device. */
+bool mca_common_colltools_has_device(void);
+
 /**
  * Whether an address is memory of a device, which the host must neither read nor write. Ranks
  * may differ in this, so it must not decide anything that ranks have to agree on.

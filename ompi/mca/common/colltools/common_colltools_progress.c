@@ -67,6 +67,8 @@ static struct {
     uint32_t made; /* ... and that some has been made */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .begun = PTHREAD_COND_INITIALIZER};
 
+bool mca_common_colltools_progress_on;
+
 #define GET(field) __atomic_load_n(&state.field, __ATOMIC_SEQ_CST)
 #define SET(field, value) __atomic_store_n(&state.field, value, __ATOMIC_SEQ_CST)
 
@@ -168,6 +170,7 @@ static void start(void)
     (void) sigfillset(&all);
     if (0 == pthread_sigmask(SIG_SETMASK, &all, &before)) {
         state.started = 0 == pthread_create(&state.thread, NULL, run, NULL);
+        __atomic_store_n(&mca_common_colltools_progress_on, state.started, __ATOMIC_RELAXED);
         (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
 }
@@ -228,11 +231,9 @@ void mca_common_colltools_progress_end(void)
     }
 }
 
-void mca_common_colltools_progress_seen(bool made)
+void mca_common_colltools_progress_note(bool made)
 {
-    if (GET(wanted)) {
-        (void) __atomic_fetch_add(made ? &state.made : &state.seen, 1, __ATOMIC_RELAXED);
-    }
+    (void) __atomic_fetch_add(made ? &state.made : &state.seen, 1, __ATOMIC_RELAXED);
 }
 
 void mca_common_colltools_progress_rest(const ompi_communicator_t *comm)
@@ -258,6 +259,7 @@ void mca_common_colltools_progress_close(void)
         (void) pthread_join(state.thread, NULL);
     }
     state.asked = state.started = state.ends = false;
+    __atomic_store_n(&mca_common_colltools_progress_on, false, __ATOMIC_RELAXED);
     SET(wanted, false);
     SET(over, false);
     SET(under_way, 0);

@@ -41,8 +41,18 @@ bool mca_common_colltools_progress_wanted(void);
 void mca_common_colltools_progress_begin(void);
 void mca_common_colltools_progress_end(void);
 
+/** Whether there is a thread. */
+extern bool mca_common_colltools_progress_on;
+
 /** Progress has been looked for, or some has been made, by any thread. */
-void mca_common_colltools_progress_seen(bool made);
+void mca_common_colltools_progress_note(bool made);
+
+static inline void mca_common_colltools_progress_seen(bool made)
+{
+    if (__atomic_load_n(&mca_common_colltools_progress_on, __ATOMIC_RELAXED)) {
+        mca_common_colltools_progress_note(made);
+    }
+}
 
 /**
  * Before a communicator goes: returns when the thread is not in opal_progress and, unless other

@@ -17,6 +17,7 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_adapters.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
+#include "ompi/mca/common/colltools/common_colltools_copy.h"
 
 #include <string.h>
 
@@ -117,7 +118,7 @@ static int stage(mca_coll_pipering_request_t *request)
     const int me = ompi_comm_rank(request->super.comm);
     const int own = vector ? (call->root == me ? 0 : -1) : call->in_place ? me : -1;
 
-    return mca_coll_pipering_adapters_are_btls()
+    return mca_common_colltools_has_device() && mca_coll_pipering_adapters_are_btls()
                ? mca_coll_pipering_staging_gather(
                      &request->staging, vector ? &plan->total : plan->bytes,
                      vector ? 1 : (size_t) ompi_comm_size(request->super.comm),

@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ompi/mca/common/colltools/common_colltools_copy.h"
 #include "ompi/mca/common/colltools/common_colltools_file.h"
 #include "ompi/runtime/params.h"
 #include "opal/util/proc.h"
@@ -31,8 +32,6 @@
 #if MCA_COMMON_COLLTOOLS_PULLS
 #    include <sys/prctl.h>
 #    include <sys/uio.h>
-
-#    include "opal/mca/accelerator/base/base.h"
 #endif
 
 typedef mca_coll_pipering_notice_t notice_t;
@@ -124,13 +123,6 @@ static uint64_t number_of(const char *path)
     return 0 == stat(path, &about) ? (uint64_t) about.st_ino : 0;
 }
 
-/* Whether buffers may be memory of a device, which other processes cannot read. */
-static bool has_device(void)
-{
-    return 0 != strcmp("null",
-                       opal_accelerator_base_selected_component.base_version.mca_component_name);
-}
-
 /*
  * A hash of what processes have alike that may reach each other if one of them may reach another:
  * the user, namespaces, whether they may be dumped, and the label of a security module. 0: this one
@@ -143,7 +135,7 @@ static uint64_t find_alike(void)
     const uint64_t numbers[] = {number_of("/proc/self/ns/user"), number_of("/proc/self/ns/pid"),
                                 (uint64_t) geteuid(), (uint64_t) prctl(PR_GET_DUMPABLE)};
 
-    if (ompi_ftmpi_enabled || has_device()
+    if (ompi_ftmpi_enabled || mca_common_colltools_has_device()
         || !can_reach((uint64_t) getpid(), (uint64_t) (uintptr_t) &board.word)) {
         return 0;
     }
