@@ -76,7 +76,7 @@ static struct {
  * blocking MPI_Allgatherv threads crash now and then (5.0.7).
  */
 
-/** Gathers by pulls; in every other case those of communicators of several nodes. */
+/** How gathers are forced: communicators of one node pull, or those of several have leaders. */
 static int by_pulls(dice_t *dice)
 {
     return dice_once_in(dice, 2) ? KNOB_PULLS : KNOB_NODE_LEADERS;

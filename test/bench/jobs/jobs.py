@@ -135,11 +135,10 @@ def over_stock(rows, aims):
                 aims.get(row, 1.0))
 
 
-def over_larger(found, arm, row, size):
+def over_larger(of, row, size, own):
     """{work: the median of calls with it, over the larger of the work and of the call's own time}"""
-    own = median(call for job in found[arm][row, size] for call in job)
     over = {}
-    for key, jobs in found[arm].items():
+    for key, jobs in of.items():
         name, _, work = key[0].partition("+")
         if (name, key[1]) == (row, size) and work:
             factor = float(work.partition(":")[0].lstrip("sx"))
@@ -163,7 +162,7 @@ def overlap(rows, links):
                for arm, of in found.items()}
         print(row, f"{size:.0f}", "alone, ms", *(f"{1e3 * own[arm]:.2f}" for arm in found), sep="\t")
         alone.append(own["thread"] / own["file"])
-        over = {arm: over_larger(found, arm, row, size) for arm in found}
+        over = {arm: over_larger(of, row, size, own[arm]) for arm, of in found.items()}
         for work in over["stock"]:
             print(row, f"{size:.0f}", work, *(f"{over[arm][work]:.2f}" for arm in found), sep="\t")
             for arm in ("file", "thread"):

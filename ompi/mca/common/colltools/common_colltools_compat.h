@@ -33,11 +33,11 @@
  * arrays of types that the MPI bindings keep, whether the name of a host is the caller's to free,
  * whether there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions),
  * whether it is known that all processes of the job run one program with one environment a node,
- * whether a framework copies memory of a device, whether ranks of a node pull, whether opal_progress
- * says that it has found something to do, what tells communicators of the same processes apart and
- * is equal on all their ranks, which decisions of coll/tuned and coll/han plan_below knows, if any,
- * and how the runtime is told to remove a file if this process does not; the header of the last is
- * included where it is used.
+ * whether a framework copies memory of a device, whether ranks of a node pull, whether
+ * opal_progress says that it has found something to do, what tells communicators of the same
+ * processes apart and is equal on all their ranks, which decisions of coll/tuned and coll/han
+ * plan_below knows, if any, and how the runtime is told to remove a file if this process does not;
+ * the header of the last is included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0

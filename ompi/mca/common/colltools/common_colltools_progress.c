@@ -57,7 +57,6 @@ static struct {
     const char *name;     /* ... and its name */
     bool asked;    /* what it says; so much is known: */
     bool wanted;   /* there shall be a thread */
-    bool started;  /* there is one */
     int under_way; /* calls */
     bool deaf;     /* the thread need not be woken for another one */
     bool inside;   /* the thread is in opal_progress, or about to be */
@@ -103,8 +102,8 @@ static void rest(long pause)
 }
 
 /*
- * Sleeps, and makes progress unless others have done so meanwhile; the time to sleep next. Where the
- * program looks by the `first` time, it waits, and the call may be short.
+ * Sleeps, and makes progress unless others have done so meanwhile; the time to sleep next. Where
+ * the program looks by the `first` time, it waits, and the call may be short.
  */
 static long look(long pause, bool first)
 {
@@ -169,8 +168,8 @@ static void start(void)
 
     (void) sigfillset(&all);
     if (0 == pthread_sigmask(SIG_SETMASK, &all, &before)) {
-        state.started = 0 == pthread_create(&state.thread, NULL, run, NULL);
-        __atomic_store_n(&mca_common_colltools_progress_on, state.started, __ATOMIC_RELAXED);
+        __atomic_store_n(&mca_common_colltools_progress_on,
+                         0 == pthread_create(&state.thread, NULL, run, NULL), __ATOMIC_RELEASE);
         (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
 }
@@ -215,7 +214,7 @@ void mca_common_colltools_progress_begin(void)
         return;
     }
     (void) pthread_mutex_lock(&state.lock);
-    if (!state.started) {
+    if (!mca_common_colltools_progress_on) {
         start();
     }
     if (0 == __atomic_fetch_add(&state.under_way, 1, __ATOMIC_SEQ_CST) && !GET(deaf)) {
@@ -241,7 +240,7 @@ void mca_common_colltools_progress_rest(const ompi_communicator_t *comm)
     if (&ompi_mpi_comm_world.comm == comm) {
         SET(over, true);
     }
-    if (state.started && 0 == pthread_equal(pthread_self(), state.thread)) {
+    if (mca_common_colltools_progress_on && 0 == pthread_equal(pthread_self(), state.thread)) {
         while (is_idle() && GET(inside)) {
             (void) sched_yield();
         }
@@ -250,7 +249,7 @@ void mca_common_colltools_progress_rest(const ompi_communicator_t *comm)
 
 void mca_common_colltools_progress_close(void)
 {
-    if (state.started) {
+    if (mca_common_colltools_progress_on) {
         (void) pthread_mutex_lock(&state.lock);
         state.ends = true;
         SET(over, true);
@@ -258,7 +257,7 @@ void mca_common_colltools_progress_close(void)
         (void) pthread_mutex_unlock(&state.lock);
         (void) pthread_join(state.thread, NULL);
     }
-    state.asked = state.started = state.ends = false;
+    state.asked = state.ends = false;
     __atomic_store_n(&mca_common_colltools_progress_on, false, __ATOMIC_RELAXED);
     SET(wanted, false);
     SET(over, false);

@@ -31,12 +31,7 @@ static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t 
         return request->scheduled->traffic;
     }
     for (const mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
-        sum.blocks_in += pipe->traffic.blocks_in;
-        sum.bytes_in += pipe->traffic.bytes_in;
-        sum.blocks_out += pipe->traffic.blocks_out;
-        sum.bytes_out += pipe->traffic.bytes_out;
-        sum.bytes_shared += pipe->traffic.bytes_shared;
-        sum.bytes_copied += pipe->traffic.bytes_copied;
+        mca_coll_pipering_traffic_add(&sum, &pipe->traffic);
     }
     return sum;
 }

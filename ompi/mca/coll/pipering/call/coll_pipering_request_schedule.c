@@ -56,9 +56,6 @@ static mca_coll_pipering_rounds_args_t across_of(const request_t *request, bool 
     const mca_coll_pipering_plan_t *plan = request->plan->across;
     const mca_coll_pipering_ring_t *ring = &request->plan->by_node;
 
-    if (NULL == plan) {
-        return (mca_coll_pipering_rounds_args_t){.me = -1};
-    }
     return (mca_coll_pipering_rounds_args_t){
         .caller = &request->caller,
         .tag = request->tag,
@@ -80,8 +77,7 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
     const mca_coll_pipering_plan_t *plan = request->plan;
     opal_atomic_int64_t *begun = &call->context->in_rounds;
     const bool waits = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY;
-    const mca_coll_pipering_rounds_args_t across = across_of(request, waits);
-    const mca_coll_pipering_rounds_args_t args
+    mca_coll_pipering_rounds_args_t args
         = {.caller = &request->caller,
            .tag = request->tag,
            .synchronous = waits || 1 < plan->grid.blocks,
@@ -94,7 +90,6 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
            .in = plan->in,
            .out = plan->out,
            .splits = &plan->splits,
-           .across = NULL == plan->across ? NULL : &across,
            .reads = call->context->setup->at.reads,
            .bytes = plan->bytes,
            .contributor = plan->contributor,
@@ -117,6 +112,11 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
     }
     if (MCA_COLL_PIPERING_LEADERS == plan->row->algorithm) {
         const mca_coll_pipering_call_name_t name = name_of(request);
+        mca_coll_pipering_rounds_args_t across;
+        if (NULL != plan->across) {
+            across = across_of(request, waits);
+            args.across = &across;
+        }
         return mca_coll_pipering_leaders_new(&args, &name, made);
     }
     if (mca_coll_pipering_scans(call->collective)) {

@@ -71,7 +71,7 @@ static uint32_t hash_below(void)
 
 static void fill_card(mca_common_colltools_facts_t *own)
 {
-    mca_coll_pipering_pulls_open(&mca_coll_pipering.directory); /* mleader may be opened first */
+    mca_coll_pipering_pulls_open(&mca_coll_pipering.directory);
     mca_coll_pipering_setup_open(&mca_coll_pipering.process, own);
     own->below = hash_below();
 }
@@ -100,7 +100,6 @@ static int pipering_open(void)
     OBJ_CONSTRUCT(&component->process.lock, opal_mutex_t);
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
-    mca_coll_pipering_pulls_open(&component->directory);
     mca_common_colltools_nodes_open();
     mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);

@@ -123,15 +123,6 @@ bool mca_coll_pipering_can_lead(const mca_coll_pipering_draft_t *draft)
            && mca_coll_pipering_can_round(draft);
 }
 
-/* Bytes of a lane's share of the data of a node. */
-static size_t share_of(const mca_coll_pipering_grid_t *grid, int node, int lane)
-{
-    const size_t bytes = mca_coll_pipering_grid_bytes(grid, node), lanes = (size_t) grid->lanes;
-
-    return mca_coll_pipering_cut(bytes, lanes, (size_t) lane + 1)
-           - mca_coll_pipering_cut(bytes, lanes, (size_t) lane);
-}
-
 /*
  * The plan of a lane's exchange for the leader of a node, at a rate of links, or, 0, in the middle
  * of what is known of them. NULL: the lane has no bytes, or there is no memory.
@@ -157,7 +148,7 @@ static mca_coll_pipering_plan_t *plan_across(mca_coll_pipering_draft_t *draft, i
         node_of[i] = i;
         const int first = ring->rank[ring->first[i]];
         leaf_of[i] = NULL == leaves ? 0 : ring->node[ring->position[leaves[first]]];
-        bytes[i] = (ptrdiff_t) share_of(&plan->grid, i, lane);
+        bytes[i] = (ptrdiff_t) mca_coll_pipering_grid_share(&plan->grid, i, lane);
         total += (size_t) bytes[i];
     }
     mca_coll_pipering_key_t key = {.collective = MCA_COLL_PIPERING_ALLGATHERV,
@@ -224,16 +215,17 @@ void mca_coll_pipering_decide_leaders(mca_coll_pipering_draft_t *draft)
     plan->time = HUGE_VAL;
     const int most = plan->grid.lanes, given = draft->fixed_groups;
     plan->lanes = 0 < given ? given : most;
-    for (int lanes = 1; lanes <= most; lanes += lanes < most ? most - lanes : 1) {
-        if (0 < given && given != lanes) {
+    const int tried[] = {1, most};
+    for (int i = 0; i < (1 < most ? 2 : 1); ++i) {
+        if (0 < given && given != tried[i]) {
             continue;
         }
-        plan->grid.lanes = lanes;
+        plan->grid.lanes = tried[i];
         mca_coll_pipering_plan_t *across = plan_across(draft, 0, 0, draft->cost.net.beta);
         const double time = NULL == across ? HUGE_VAL : across->time + time_inside(draft);
         if (time < plan->time) {
             plan->time = time;
-            plan->lanes = lanes;
+            plan->lanes = tried[i];
             plan->rounds = across->rounds;
             plan->block_size = across->block_size;
         }

@@ -213,6 +213,17 @@ typedef struct mca_coll_pipering_traffic_t {
     uint64_t bytes_copied; /**< inside this process, by the component itself; each copy counts */
 } mca_coll_pipering_traffic_t;
 
+static inline void mca_coll_pipering_traffic_add(mca_coll_pipering_traffic_t *sum,
+                                                 const mca_coll_pipering_traffic_t *more)
+{
+    sum->blocks_in += more->blocks_in;
+    sum->bytes_in += more->bytes_in;
+    sum->blocks_out += more->blocks_out;
+    sum->bytes_out += more->bytes_out;
+    sum->bytes_shared += more->bytes_shared;
+    sum->bytes_copied += more->bytes_copied;
+}
+
 /** A pipeline. It lies in one piece of memory with all but its slots. */
 typedef struct mca_coll_pipering_pipe_t {
     struct mca_coll_pipering_pipe_t *next; /**< for the caller, who lists them */

@@ -16,6 +16,7 @@
 #ifndef MCA_COLL_PIPERING_ENGINE_STEPS_H
 #define MCA_COLL_PIPERING_ENGINE_STEPS_H
 
+#include "coll_pipering_copy.h"
 #include "coll_pipering_engine.h"
 
 BEGIN_C_DECLS
@@ -64,6 +65,15 @@ static inline size_t mca_coll_pipering_contribution_count(const mca_coll_piperin
     return NULL == layout->counts.at
                ? layout->count
                : (size_t) mca_common_colltools_entry(layout->counts, (size_t) rank);
+}
+
+/** The elements of a contribution, likewise. */
+static inline mca_coll_pipering_place_t
+mca_coll_pipering_place_of(const mca_coll_pipering_layout_t *layout, int rank)
+{
+    return (mca_coll_pipering_place_t){mca_coll_pipering_contribution(layout, rank),
+                                       mca_coll_pipering_contribution_count(layout, rank),
+                                       layout->type};
 }
 
 /**

@@ -115,16 +115,10 @@ static bool is_direct(const rounds_t *rounds)
     return direct;
 }
 
-/* The user's buffer that has the rank's contribution. */
-static const mca_coll_pipering_layout_t *source_of(const rounds_t *rounds)
-{
-    return rounds->args.in_place ? rounds->args.recv : rounds->args.send;
-}
-
 static int take_area(rounds_t *rounds)
 {
     const mca_coll_pipering_slots_t *slots = rounds->args.slots;
-    const mca_coll_pipering_layout_t *from = source_of(rounds);
+    const mca_coll_pipering_layout_t *from = mca_coll_pipering_rounds_source(&rounds->args);
     const size_t pieces = (rounds->direct ? 0 : slots->packed)
                           + (rounds->args.recv->dense ? 0 : slots->large);
     const size_t size = pieces + (from->dense ? 0 : rounds->args.bytes[rounds->me]);
@@ -383,15 +377,14 @@ int mca_coll_pipering_gather_rounds_new(const mca_coll_pipering_rounds_args_t *a
     rounds->args = *args;
     rounds->so_far = behind;
     rounds->me = args->me;
-    rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->contributor)
-                        || (!args->in_place
-                            && mca_coll_pipering_is_on_device(args->send, args->contributor));
+    rounds->on_device = mca_coll_pipering_rounds_on_device(args);
     rounds->direct = is_direct(rounds);
     rounds->delivery = -1;
+    const mca_coll_pipering_layout_t *from = mca_coll_pipering_rounds_source(args);
     int rc = take_area(rounds);
-    if (OMPI_SUCCESS == rc && !source_of(rounds)->dense) {
-        rc = mca_coll_pipering_scheduled_pack(&rounds->super, source_of(rounds), rounds->me,
-                                              rounds->own, args->bytes[rounds->me]);
+    if (OMPI_SUCCESS == rc && !from->dense) {
+        rc = mca_coll_pipering_scheduled_pack(&rounds->super, from, rounds->me, rounds->own,
+                                              args->bytes[rounds->me]);
     }
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);

@@ -39,6 +39,12 @@ void *mca_coll_pipering_scheduled_new(const mca_common_colltools_caller_t *calle
     return scheduled;
 }
 
+bool mca_coll_pipering_rounds_on_device(const mca_coll_pipering_rounds_args_t *args)
+{
+    return mca_coll_pipering_is_on_device(args->recv, args->contributor)
+           || (!args->in_place && mca_coll_pipering_is_on_device(args->send, args->contributor));
+}
+
 static uint64_t open_window(mca_common_colltools_messages_t *list)
 {
     uint64_t bytes = 0;
@@ -64,9 +70,7 @@ int mca_coll_pipering_scheduled_pack(mca_coll_pipering_scheduled_t *scheduled,
                                      const mca_coll_pipering_layout_t *layout, int rank,
                                      char *packed, size_t bytes)
 {
-    const mca_coll_pipering_place_t from
-        = {mca_coll_pipering_contribution(layout, rank),
-           mca_coll_pipering_contribution_count(layout, rank), layout->type};
+    const mca_coll_pipering_place_t from = mca_coll_pipering_place_of(layout, rank);
     const mca_coll_pipering_place_t to = {packed, bytes, MPI_PACKED};
     size_t size;
 

@@ -103,6 +103,16 @@ typedef struct mca_coll_pipering_rounds_args_t {
     bool spreads;         /**< an allreduce; else each rank gets its part */
 } mca_coll_pipering_rounds_args_t;
 
+/** Of a gather: the user's buffer that has this rank's contribution. */
+static inline const mca_coll_pipering_layout_t *
+mca_coll_pipering_rounds_source(const mca_coll_pipering_rounds_args_t *args)
+{
+    return args->in_place ? args->recv : args->send;
+}
+
+/** Likewise: whether one of the user's buffers is memory of a device. */
+bool mca_coll_pipering_rounds_on_device(const mca_coll_pipering_rounds_args_t *args);
+
 /**
  * Makes a gather in rounds and takes all memory it will ever want; own values are copied, nothing
  * is sent or received yet. OMPI_ERR_OUT_OF_RESOURCE, or the error of a copy; *made is to be freed

@@ -82,13 +82,6 @@ int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
 
 /* ---- gathers ---- */
 
-static mca_coll_pipering_place_t place_in(const mca_coll_pipering_layout_t *layout, int rank)
-{
-    return (mca_coll_pipering_place_t){mca_coll_pipering_contribution(layout, rank),
-                                       mca_coll_pipering_contribution_count(layout, rank),
-                                       layout->type};
-}
-
 static mca_coll_pipering_place_t packed_at(char *packed, size_t bytes)
 {
     return (mca_coll_pipering_place_t){packed, bytes, MPI_PACKED};
@@ -97,7 +90,8 @@ static mca_coll_pipering_place_t packed_at(char *packed, size_t bytes)
 /* Packs a contribution. */
 static int pack(const mca_coll_pipering_layout_t *layout, int rank, char *packed, size_t bytes)
 {
-    const mca_coll_pipering_place_t from = place_in(layout, rank), to = packed_at(packed, bytes);
+    const mca_coll_pipering_place_t from = mca_coll_pipering_place_of(layout, rank);
+    const mca_coll_pipering_place_t to = packed_at(packed, bytes);
 
     if (0 == bytes) {
         return OMPI_SUCCESS;
@@ -181,7 +175,7 @@ static int bring_gathered(const mca_coll_pipering_staging_t *staging,
         }
         if (!to->dense) {
             const mca_coll_pipering_place_t from = packed_at(packed, bytes);
-            const mca_coll_pipering_place_t place = place_in(to, (int) i);
+            const mca_coll_pipering_place_t place = mca_coll_pipering_place_of(to, (int) i);
             rc = mca_coll_pipering_copy(&from, &place);
             continue;
         }

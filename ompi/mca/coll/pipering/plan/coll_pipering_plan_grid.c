@@ -154,7 +154,7 @@ static size_t part_at(size_t bytes, int parts, int i)
     return mca_coll_pipering_cut(bytes, (size_t) parts, (size_t) i);
 }
 
-static size_t share_of(const grid_t *grid, int group, int lane)
+size_t mca_coll_pipering_grid_share(const grid_t *grid, int group, int lane)
 {
     const size_t bytes = mca_coll_pipering_grid_bytes(grid, group);
 
@@ -171,7 +171,7 @@ size_t mca_coll_pipering_grid_largest(const grid_t *grid)
     size_t largest = 0;
 
     for (int group = 0; group < grid->groups; ++group) {
-        const size_t share = share_of(grid, group, 0);
+        const size_t share = mca_coll_pipering_grid_share(grid, group, 0);
         largest = share > largest ? share : largest;
     }
     return largest;
@@ -386,7 +386,8 @@ static int add_share(const grid_t *grid, int group, int lane, int pieces,
 /* Blocks of the share of a group in the lane of a rank. */
 static int blocks_of(const grid_t *grid, place_t own, int group)
 {
-    return mca_coll_pipering_grid_blocks(grid, share_of(grid, group, own.member));
+    return mca_coll_pipering_grid_blocks(grid,
+                                         mca_coll_pipering_grid_share(grid, group, own.member));
 }
 
 /* Finds the shares of the rank's lane that are cut, and fills in their schedules. */
@@ -533,7 +534,7 @@ static bool take_block(mca_coll_pipering_parts_t *parts, int group)
     if (0 > block) {
         return false;
     }
-    const size_t share = share_of(grid, group, own.member);
+    const size_t share = mca_coll_pipering_grid_share(grid, group, own.member);
     const mca_coll_pipering_span_t slot = {slot_of(grid, own, own.member, group), 1};
     parts->begins = take(parts, slot, part_at(share, blocks, block),
                          part_at(share, blocks, block + 1));

@@ -207,6 +207,9 @@ int mca_coll_pipering_grid_first(const mca_coll_pipering_grid_t *grid, int group
 /** Bytes of a group. */
 size_t mca_coll_pipering_grid_bytes(const mca_coll_pipering_grid_t *grid, int group);
 
+/** Bytes of the share of a lane in the data of a group. */
+size_t mca_coll_pipering_grid_share(const mca_coll_pipering_grid_t *grid, int group, int lane);
+
 /** A walk over the pieces of a group from the share of a lane on; no piece yet. O(log p). */
 mca_coll_pipering_grid_walk_t mca_coll_pipering_grid_walk(const mca_coll_pipering_grid_t *grid,
                                                           int group, int lane);

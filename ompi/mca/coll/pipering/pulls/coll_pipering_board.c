@@ -52,8 +52,7 @@ static struct {
     mca_common_colltools_directory_t *directory;
     mca_common_colltools_segment_t segment; /* address NULL: there is none */
     int places, own;
-    int opened;  /* times that this process has opened the board ... */
-    bool open;   /* ... and it is */
+    int opened;  /* times that this process has opened the board */
     bool maker;  /* it has made it, ... */
     size_t held; /* ... and holds so many bytes */
     bool joined;
@@ -235,14 +234,10 @@ void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory)
     const int opened = board.opened + 1;
     char name[PATH_MOST];
 
-    if (board.open) {
-        return;
-    }
     memset(&board, 0, sizeof(board));
     OBJ_CONSTRUCT(&board.lock, opal_mutex_t);
     board.directory = directory;
     board.opened = opened;
-    board.open = true;
     board.word = WORD;
     board.own = (int) opal_process_info.my_local_rank;
     board.places = (int) opal_process_info.num_local_peers + 1;
@@ -278,12 +273,11 @@ void mca_coll_pipering_pulls_close(void)
     mca_common_colltools_segment_unmap(&board.segment);
     mca_common_colltools_let_go(board.directory, board.held);
     OBJ_DESTRUCT(&board.lock);
-    board.joined = board.open = false;
 }
 
 bool mca_coll_pipering_pulls_joined(void)
 {
-    return board.open && (board.joined || 2 > board.places);
+    return board.joined || 2 > board.places;
 }
 
 /* The process of a rank, in its job. */

@@ -34,8 +34,8 @@ struct mca_coll_pipering_rounds_args_t;
 struct mca_coll_pipering_scheduled_t;
 
 /**
- * Opens the board of the node's processes of this job, unless it is open, before this one's card is
- * told, which says whether it has joined, or is alone there. Pulls are ready for a communicator of
+ * Opens the board of the node's processes of this job, as this one's card is filled in, which says
+ * whether it has joined, or is alone there. Pulls are ready for a communicator of
  * one job if all its ranks on this node can reach each other's memory, by `node_of` [p], any number
  * for the node of each; their cards have been read. O(p).
  */

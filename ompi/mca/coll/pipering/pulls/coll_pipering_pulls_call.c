@@ -228,6 +228,8 @@ void *mca_coll_pipering_pulls_call_new(const mca_coll_pipering_rounds_args_t *ar
         call->peer[r] = (peer_t){
             .place = args->reads ? mca_coll_pipering_board_place(process, guess) : 0};
     }
-    mca_common_colltools_schedule_step(&call->super.schedule, pull, 0, 0, none);
+    if (args->reads) {
+        mca_common_colltools_schedule_step(&call->super.schedule, pull, 0, 0, none);
+    }
     return call;
 }

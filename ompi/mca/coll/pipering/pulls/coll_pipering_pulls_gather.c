@@ -69,11 +69,6 @@ static const mca_coll_pipering_splits_t *splits_of(const gather_t *gather)
     return gather->super.args.splits;
 }
 
-static const mca_coll_pipering_layout_t *source_of(const gather_t *gather)
-{
-    return gather->super.args.in_place ? gather->super.args.recv : gather->super.args.send;
-}
-
 /* ---- setting up ---- */
 
 /* Memory: own bytes that are not dense, those of split contributions, and a block. */
@@ -94,7 +89,10 @@ static int take_memory(gather_t *gather, bool packs)
     if ((0 < size && NULL == memory) || (gather->through && NULL == scheduled->unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    gather->super.own = packs ? memory : mca_coll_pipering_dense_place(source_of(gather), me);
+    gather->super.own
+        = packs ? memory
+                : mca_coll_pipering_dense_place(
+                      mca_coll_pipering_rounds_source(&gather->super.args), me);
     memory += packs ? bytes_of(gather, me) : 0;
     for (int i = 0; i < splits_of(gather)->count; ++i) {
         const int rank = splits_of(gather)->rank[i];
@@ -120,13 +118,6 @@ static void fill(const call_t *call, notice_t *mine)
     }
 }
 
-static mca_coll_pipering_place_t place_in(const mca_coll_pipering_layout_t *layout, int rank)
-{
-    return (mca_coll_pipering_place_t){mca_coll_pipering_contribution(layout, rank),
-                                       mca_coll_pipering_contribution_count(layout, rank),
-                                       layout->type};
-}
-
 /* Brings the rank's contribution to its place in the receive buffer. */
 static int copy_own(gather_t *gather)
 {
@@ -137,7 +128,8 @@ static int copy_own(gather_t *gather)
     if (args->in_place || 0 == args->bytes[me]) {
         return OMPI_SUCCESS;
     }
-    const mca_coll_pipering_place_t from = place_in(args->send, me), to = place_in(args->recv, me);
+    const mca_coll_pipering_place_t from = mca_coll_pipering_place_of(args->send, me);
+    const mca_coll_pipering_place_t to = mca_coll_pipering_place_of(args->recv, me);
     gather->super.super.traffic.bytes_copied += args->bytes[me];
     return mca_coll_pipering_copy(&from, &to);
 }
@@ -364,7 +356,7 @@ int mca_coll_pipering_pulls_gather_new(const mca_coll_pipering_rounds_args_t *ar
     call->all = 0 < args->splits->count;
     call->advance = advance;
     call->fill = fill;
-    const mca_coll_pipering_layout_t *source = source_of(gather);
+    const mca_coll_pipering_layout_t *source = mca_coll_pipering_rounds_source(&gather->super.args);
     const size_t bytes = args->bytes[call->me];
     gather->through = !args->recv->dense;
     const bool packs = 0 < bytes && !source->dense;

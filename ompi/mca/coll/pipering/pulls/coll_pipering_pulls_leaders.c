@@ -73,11 +73,6 @@ static const mca_coll_pipering_grid_t *grid_of(const leaders_t *leaders)
     return leaders->super.args.grid;
 }
 
-static const mca_coll_pipering_layout_t *source_of(const leaders_t *leaders)
-{
-    return leaders->super.args.in_place ? leaders->super.args.recv : leaders->super.args.send;
-}
-
 /* The next piece of a walk that is of a lane's share; false: there is none. */
 static bool next_of(walk_t *walk, int lane)
 {
@@ -165,7 +160,6 @@ static int begin_exchange(leaders_t *leaders)
 static bool exchange(leaders_t *leaders, int *rc)
 {
     mca_coll_pipering_scheduled_t *scheduled = &leaders->super.super;
-    mca_coll_pipering_traffic_t *traffic = &scheduled->traffic;
     int progress = 0;
 
     if (leaders->exchanged) {
@@ -181,13 +175,8 @@ static bool exchange(leaders_t *leaders, int *rc)
                                                             &progress);
     scheduled->schedule.stepped += progress;
     if (leaders->exchanged) {
-        const mca_coll_pipering_traffic_t *its = &scheduled->inner->traffic;
         *rc = scheduled->inner->schedule.error;
-        traffic->blocks_in += its->blocks_in;
-        traffic->blocks_out += its->blocks_out;
-        traffic->bytes_in += its->bytes_in;
-        traffic->bytes_out += its->bytes_out;
-        traffic->bytes_copied += its->bytes_copied;
+        mca_coll_pipering_traffic_add(&scheduled->traffic, &scheduled->inner->traffic);
     }
     return leaders->exchanged;
 }
@@ -364,7 +353,6 @@ static void list_messages(leaders_t *leaders)
     const int lanes = grid_of(leaders)->lanes;
     mca_common_colltools_needs_t needs = {0, 0, 0};
 
-    schedule->steps = 0;
     for (int lane = 0; lane < lanes; ++lane) {
         walk_t walk = mca_coll_pipering_grid_walk(grid_of(leaders), leaders->node, lane);
         while (next_of(&walk, lane)) {
@@ -412,9 +400,7 @@ static size_t lane_bytes(const mca_coll_pipering_grid_t *grid, int lane)
     size_t bytes = 0;
 
     for (int node = 0; node < grid->groups; ++node) {
-        const size_t all = mca_coll_pipering_grid_bytes(grid, node), lanes = (size_t) grid->lanes;
-        bytes += mca_coll_pipering_cut(all, lanes, (size_t) lane + 1)
-                 - mca_coll_pipering_cut(all, lanes, (size_t) lane);
+        bytes += mca_coll_pipering_grid_share(grid, node, lane);
     }
     return bytes;
 }
@@ -427,7 +413,8 @@ static int take_memory(leaders_t *leaders)
 {
     call_t *call = &leaders->super;
     const mca_coll_pipering_rounds_args_t *args = &call->args;
-    const bool packs = !source_of(leaders)->dense && 0 < args->bytes[args->me];
+    const mca_coll_pipering_layout_t *from = mca_coll_pipering_rounds_source(args);
+    const bool packs = !from->dense && 0 < args->bytes[args->me];
     const bool through = !args->recv->dense;
     size_t size = (packs ? args->bytes[args->me] : 0) + (args->reads ? BLOCK : 0);
 
@@ -451,17 +438,11 @@ static int take_memory(leaders_t *leaders)
         }
     }
     leaders->area.buffer = 0 <= leaders->lane ? leaders->lanes[leaders->lane].area : NULL;
-    call->own = packs ? memory : mca_coll_pipering_dense_place(source_of(leaders), args->me);
+    call->own = packs ? memory : mca_coll_pipering_dense_place(from, args->me);
     leaders->block = memory + (packs ? args->bytes[args->me] : 0);
-    return packs ? mca_coll_pipering_scheduled_pack(&call->super, source_of(leaders), args->me,
-                                                    call->own, args->bytes[args->me])
+    return packs ? mca_coll_pipering_scheduled_pack(&call->super, from, args->me, call->own,
+                                                    args->bytes[args->me])
                  : OMPI_SUCCESS;
-}
-
-static bool has_device(const mca_coll_pipering_rounds_args_t *args)
-{
-    return mca_coll_pipering_is_on_device(args->recv, args->contributor)
-           || (!args->in_place && mca_coll_pipering_is_on_device(args->send, args->contributor));
 }
 
 int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
@@ -487,7 +468,7 @@ int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
     leaders->taken = memset(leaders->lanes + lanes, 0, (size_t) p * sizeof(size_t));
     leaders->node = node;
     leaders->lane = NULL == args->across ? -1 : call->me;
-    leaders->on_device = has_device(args);
+    leaders->on_device = mca_coll_pipering_rounds_on_device(args);
     call->all = true;
     call->advance = advance;
     call->fill = fill;
