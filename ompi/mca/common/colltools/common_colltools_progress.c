@@ -38,12 +38,6 @@
 #define LATEST 1000000
 
 /*
- * So many times as long the thread goes on, without a look, when the last call is over: then short
- * calls that follow each other need not wake it, unless the program has left the last one to it.
- */
-#define WAITS 20
-
-/*
  * Looks without anything to do after which the thread sleeps: what an event of the first one has
  * brought is worked on in the second.
  */
@@ -58,7 +52,6 @@ static struct {
     bool asked;    /* what it says; so much is known: */
     bool wanted;   /* there shall be a thread */
     int under_way; /* calls */
-    bool deaf;     /* the thread need not be woken for another one */
     bool inside;   /* the thread is in opal_progress, or about to be */
     bool over;     /* it shall not be there any more, ... */
     bool ends;     /* ... and end */
@@ -94,25 +87,14 @@ static bool make_progress(void)
     return found;
 }
 
-static void rest(long pause)
+/* Sleeps, and makes progress unless others have done so meanwhile; the time to sleep next. */
+static long look(long pause)
 {
     const struct timespec time = {.tv_nsec = pause};
-
-    (void) nanosleep(&time, NULL);
-}
-
-/*
- * Sleeps, and makes progress unless others have done so meanwhile; the time to sleep next. Where
- * the program looks by the `first` time, it waits, and the call may be short.
- */
-static long look(long pause, bool first)
-{
     const uint32_t seen = GET(seen);
 
-    rest(pause);
-    const bool looked = GET(seen) != seen;
-    SET(deaf, looked && first);
-    if (looked) {
+    (void) nanosleep(&time, NULL);
+    if (GET(seen) != seen) {
         return LATEST;
     }
     if (make_progress()) {
@@ -121,40 +103,21 @@ static long look(long pause, bool first)
     return LATE / 2 < pause ? LATE : 2 * pause;
 }
 
-/* Waits for a call: for some time at hand, then for a signal; the lock is held. */
-static void await_call(int *waits)
-{
-    if (GET(deaf) && WAITS > *waits) {
-        *waits += 1;
-        (void) pthread_mutex_unlock(&state.lock);
-        rest(LATEST);
-        (void) pthread_mutex_lock(&state.lock);
-        return;
-    }
-    SET(deaf, false);
-    (void) pthread_cond_wait(&state.begun, &state.lock);
-}
-
 static void *run(void *unused)
 {
     long pause = LATE;
-    bool first = true;
-    int waits = 0;
 
     (void) unused;
     (void) prctl(PR_SET_TIMERSLACK, 1L);
     (void) pthread_mutex_lock(&state.lock);
     while (!state.ends) {
         if (is_idle()) {
-            await_call(&waits);
+            (void) pthread_cond_wait(&state.begun, &state.lock);
             pause = LATE;
-            first = true;
             continue;
         }
-        waits = 0;
         (void) pthread_mutex_unlock(&state.lock);
-        pause = look(pause, first);
-        first = false;
+        pause = look(pause);
         (void) pthread_mutex_lock(&state.lock);
     }
     (void) pthread_mutex_unlock(&state.lock);
@@ -217,7 +180,7 @@ void mca_common_colltools_progress_begin(void)
     if (!mca_common_colltools_progress_on) {
         start();
     }
-    if (0 == __atomic_fetch_add(&state.under_way, 1, __ATOMIC_SEQ_CST) && !GET(deaf)) {
+    if (0 == __atomic_fetch_add(&state.under_way, 1, __ATOMIC_SEQ_CST)) {
         (void) pthread_cond_signal(&state.begun);
     }
     (void) pthread_mutex_unlock(&state.lock);

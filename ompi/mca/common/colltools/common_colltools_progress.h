@@ -17,7 +17,7 @@
  *
  * There is no thread unless the user asks for it and the program may call MPI from several threads
  * (MPI_THREAD_MULTIPLE). It sleeps between two looks, longer where these find nothing to do or the
- * program makes progress itself; some time after the last call it waits for a signal.
+ * program makes progress itself, and where no call is under way it waits for a signal.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_PROGRESS_H
