@@ -16,6 +16,9 @@
  *
  *     device   |  no access   |  <- addresses that mem_alloc gives out
  *     host     |  read, write |  <- what mem_copy uses in their place
+ *
+ * As with CUDA an address beside all allocations is not the device's, though a type may have its
+ * data in one of them, and a copy that leaves its allocation is an error.
  */
 
 #define _GNU_SOURCE
@@ -32,33 +35,55 @@
 #include "opal/constants.h"
 #include "opal/mca/accelerator/accelerator.h"
 
-#define SIZE ((size_t) 1 << 30) /* memory is taken where it is written to */
+#define SIZE ((size_t) 1 << 36) /* memory is taken where it is written to */
 #define ALIGNMENT ((size_t) 4096)
-#define MARGIN ((size_t) 1 << 24) /* types have data far from the address that MPI is given */
+#define MOST 4096 /* allocations at a time */
 
 static char *device, *host;
-static size_t used = MARGIN;
+static size_t used = ALIGNMENT;
 static uint64_t copies; /* between device and host */
-static int blocks;
+static struct {
+    size_t begin, end;
+} allocated[MOST];
+static int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_on_device(const void *address)
+/* So many bytes from an address on are in one allocation; 0: it is not the device's. */
+static size_t bytes_on_device(const void *address)
 {
-    return (uintptr_t) address - (uintptr_t) device < SIZE;
+    const size_t at = (size_t) ((uintptr_t) address - (uintptr_t) device);
+    size_t bytes = 0;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; SIZE > at && 0 == bytes && i < count; ++i) {
+        if (allocated[i].begin <= at && at < allocated[i].end) {
+            bytes = allocated[i].end - at;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return bytes;
 }
 
-static void *seen_by_host(const void *address)
+/* Where the host reads and writes an address; NULL: a copy would leave the allocation. */
+static void *seen_by_host(const void *address, size_t size)
 {
-    return is_on_device(address) ? host + ((const char *) address - device) : (void *) address;
+    const size_t at = (size_t) ((uintptr_t) address - (uintptr_t) device);
+
+    if (SIZE <= at) {
+        return (void *) address;
+    }
+    return size <= bytes_on_device(address) ? host + at : NULL;
 }
 
 /* ---- memory ---- */
 
 static int check_addr(const void *address, int *id, uint64_t *flags)
 {
+    const bool is_on_device = 0 < bytes_on_device(address);
+
     *flags = 0;
-    *id = is_on_device(address) ? 0 : MCA_ACCELERATOR_NO_DEVICE_ID;
-    return is_on_device(address);
+    *id = is_on_device ? 0 : MCA_ACCELERATOR_NO_DEVICE_ID;
+    return is_on_device;
 }
 
 static int move(int to_id, int from_id, void *to, const void *from, size_t size,
@@ -67,10 +92,18 @@ static int move(int to_id, int from_id, void *to, const void *from, size_t size,
     (void) to_id;
     (void) from_id;
     (void) type;
-    if (is_on_device(to) != is_on_device(from)) {
+    void *seen_to = seen_by_host(to, size), *seen_from = seen_by_host(from, size);
+
+    if (0 == size) {
+        return OPAL_SUCCESS;
+    }
+    if (NULL == seen_to || NULL == seen_from) {
+        return OPAL_ERR_BAD_PARAM;
+    }
+    if ((to == seen_to) != (from == seen_from)) {
         __atomic_add_fetch(&copies, 1, __ATOMIC_RELAXED);
     }
-    memmove(seen_by_host(to), seen_by_host(from), size);
+    memmove(seen_to, seen_from, size);
     return OPAL_SUCCESS;
 }
 
@@ -87,11 +120,12 @@ static int allocate(int id, void **address, size_t size)
 
     (void) id;
     pthread_mutex_lock(&lock);
-    if (size <= SIZE - used) {
+    if (size <= SIZE - used && MOST > count) {
         *address = device + used;
-        used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        allocated[count].begin = used;
+        allocated[count++].end = used + size;
+        used += (size / ALIGNMENT + 2) * ALIGNMENT; /* they do not adjoin */
         used = used < SIZE ? used : SIZE;
-        ++blocks;
         rc = OPAL_SUCCESS;
     }
     pthread_mutex_unlock(&lock);
@@ -103,20 +137,33 @@ static int release(int id, void *address)
 {
     (void) id;
     pthread_mutex_lock(&lock);
-    if (NULL != address && 0 == --blocks) {
-        used = MARGIN;
+    for (int i = 0; i < count; ++i) {
+        if (device + allocated[i].begin == address) {
+            allocated[i] = allocated[--count];
+            break;
+        }
     }
+    used = 0 == count ? ALIGNMENT : used;
     pthread_mutex_unlock(&lock);
     return OPAL_SUCCESS;
 }
 
 static int get_address_range(int id, const void *address, void **base, size_t *size)
 {
+    const size_t at = (size_t) ((uintptr_t) address - (uintptr_t) device);
+    int rc = OPAL_ERR_NOT_FOUND;
+
     (void) id;
-    (void) address;
-    *base = device;
-    *size = SIZE;
-    return OPAL_SUCCESS;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; ++i) {
+        if (allocated[i].begin <= at && at < allocated[i].end) {
+            *base = device + allocated[i].begin;
+            *size = allocated[i].end - allocated[i].begin;
+            rc = OPAL_SUCCESS;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
 }
 
 /* ---- what needs no more than to be there ---- */

@@ -126,6 +126,7 @@ bool image_right(const image_t *image, ptrdiff_t *place);
 /** Where live memory is taken from; malloc, free and memcpy by default. */
 typedef struct memory_t {
     bool hosted; /**< what is taken must be the host's */
+    bool around; /**< addresses of it may lie beside what is taken, which no call may touch */
     void *(*take)(size_t bytes);
     void (*give)(void *memory);
     void (*copy)(void *to, const void *from, size_t bytes);

@@ -11,8 +11,9 @@
 /**
  * @file
  * The fuzzer's cases, with buffers that are a device's on some ranks, or on one side of the call.
- * The memory is that of accelerator_fake.c: whoever touches it directly dies. Or (COPIES=1) how
- * often gathers and broadcasts copy between device and host, by all algorithms.
+ * The memory is that of accelerator_fake.c: whoever touches it directly dies. Types may have their
+ * bytes there while the address that MPI is given is the host's. Or (COPIES=1) how often gathers
+ * and broadcasts copy between device and host, by all algorithms.
  */
 
 #include "call.h"
@@ -28,19 +29,24 @@
 
 static uint64_t on_device;
 
-/** Three of four buffers are on the device. */
+/* Types have their bytes so far from the address that MPI is given. */
+#define AROUND ((size_t) 1 << 24)
+
+/* Three of four buffers are on the device, some with what is around them. */
 static void *take(size_t bytes)
 {
-    void *memory;
+    const size_t around = image_memory.around ? AROUND : 0;
+    char *memory;
 
     if (image_memory.hosted || 0 == rand() % 4) {
         return tap_memory(bytes);
     }
-    if (OPAL_SUCCESS != opal_accelerator.mem_alloc(0, &memory, bytes)) {
+    if (OPAL_SUCCESS
+        != opal_accelerator.mem_alloc(0, (void **) &memory, bytes + 2 * around)) {
         tap_bail("no device memory for %zu bytes", bytes);
     }
     on_device++;
-    return memory;
+    return memory + around;
 }
 
 static void give(void *memory)
@@ -49,7 +55,10 @@ static void give(void *memory)
     int id;
 
     if (0 < opal_accelerator.check_addr(memory, &id, &flags)) {
-        opal_accelerator.mem_release(0, memory);
+        void *begin;
+        size_t bytes;
+        opal_accelerator.get_address_range(0, memory, &begin, &bytes);
+        opal_accelerator.mem_release(0, begin);
     } else {
         free(memory);
     }

@@ -30,6 +30,9 @@ on_nodes "as it comes" 2,1,2 cyclic 100 -x SEED=2 -x N=100 "$bin/device"
 for options in "coll_mleader_groups 2" "coll_mleader_groups 4"; do
     # shellcheck disable=SC2086 # a variable and its value
     on_one "leaders, $options" 4 100 -x LEADERS=1 -x N=30 --mca $options "$bin/device"
+    # shellcheck disable=SC2086 # likewise
+    on_one "leaders alone, $options" 4 100 -x LEADERS=1 -x STAGED=1 -x N=30 --mca $options \
+        "$bin/device"
 done
 
 # Open MPI's own staging for blocking reductions, which a build without CUDA leaves out.

@@ -551,8 +551,11 @@ static void prepare(row_t *row, int i)
     const bool gather = of.leaders || 0 == what, swap = !gather && 2 == what;
     const swap_kind_t kind = (swap_kind_t) dice_roll(&row->shared, SWAP_KINDS);
 
-    row->call[i] = gather ? random_gather(row) : swap ? random_swap(row, kind) : random_fold(row);
     const bool forced = gather ? of.gathers_forced : of.folds_forced;
+    /* others than the component's pipelines ask the address alone whether it is a device's */
+    image_memory.around = swap || 1 == row->size || !(forced || (of.leaders && of.staged));
+    row->call[i] = gather ? random_gather(row) : swap ? random_swap(row, kind) : random_fold(row);
+    image_memory.around = false;
     const bool pipelined = !swap && forced && 1 < row->size && call_has_data(row->call[i]);
     row->served[i] = pipelined || swap;
     row->form[i] = of.staged || (of.turns && 0 == i) ? BLOCKING

@@ -145,20 +145,19 @@ typedef struct opal_convertor_t {
     bool send;
 } opal_convertor_t;
 
-#define ompi_mpi_local_convertor NULL
 #define OBJ_CONSTRUCT(object, name) memset(object, 0, sizeof(*(object)))
 #define OBJ_DESTRUCT(object) memset(object, 0, sizeof(*(object)))
 #define opal_convertor_cleanup(convertor) memset(convertor, 0, sizeof(*(convertor)))
 
-#define opal_convertor_copy_and_prepare_for_send(from, type, count, memory, flags, convertor) \
-    posing_prepare(convertor, type, (size_t) (count), memory, true)
-#define opal_convertor_copy_and_prepare_for_recv(from, type, count, memory, flags, convertor) \
-    posing_prepare(convertor, type, (size_t) (count), memory, false)
+#define mca_common_colltools_packer(convertor, type, count, memory) \
+    posing_prepare(convertor, type, count, memory, true)
+#define mca_common_colltools_unpacker(convertor, type, count, memory) \
+    posing_prepare(convertor, type, count, memory, false)
 
-static inline void posing_prepare(opal_convertor_t *convertor, const opal_datatype_t *type,
+static inline void posing_prepare(opal_convertor_t *convertor, const ompi_datatype_t *type,
                                   size_t count, const void *memory, bool send)
 {
-    convertor->type = (const ompi_datatype_t *) type;
+    convertor->type = type;
     convertor->memory = (char *) memory;
     convertor->bytes = count * (size_t) convertor->type->size;
     convertor->position = 0;
@@ -176,9 +175,11 @@ size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t 
 size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device);
 
-static inline bool mca_common_colltools_on_device(const void *address)
+static inline bool mca_common_colltools_on_device(const ompi_datatype_t *type,
+                                                      const void *elements)
 {
-    (void) address;
+    (void) type;
+    (void) elements;
     return false;
 }
 

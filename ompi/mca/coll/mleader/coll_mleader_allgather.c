@@ -164,12 +164,8 @@ static bool is_dense(ompi_datatype_t *type, size_t count)
 
 static bool is_on_device(const mca_coll_mleader_call_t *call)
 {
-    ptrdiff_t true_lb, extent;
-
-    ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    return mca_common_colltools_on_device(call->rbuf + call->true_lb)
-           || (!call->in_place
-               && mca_common_colltools_on_device((const char *) call->sbuf + true_lb));
+    return mca_common_colltools_on_device(call->rtype, call->rbuf)
+           || (!call->in_place && mca_common_colltools_on_device(call->stype, call->sbuf));
 }
 
 /* Fills in the fields of a call that describe its buffers. */

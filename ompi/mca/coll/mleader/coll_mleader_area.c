@@ -28,8 +28,6 @@
 
 #include <string.h>
 
-#include "opal/datatype/opal_convertor.h"
-
 /* ---- types with gaps ---- */
 
 int mca_coll_mleader_pack(const mca_coll_mleader_call_t *call, char *to)
@@ -37,8 +35,7 @@ int mca_coll_mleader_pack(const mca_coll_mleader_call_t *call, char *to)
     opal_convertor_t packer;
 
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->stype->super,
-                                             call->scount, call->sbuf, 0, &packer);
+    mca_common_colltools_packer(&packer, call->stype, call->scount, call->sbuf);
     const size_t packed = mca_common_colltools_pack(&packer, to, call->bytes);
     OBJ_DESTRUCT(&packer);
     return call->bytes == packed ? OMPI_SUCCESS : OMPI_ERROR;
@@ -50,9 +47,8 @@ static int unpack(const mca_coll_mleader_call_t *call, int rank, const char *fro
     size_t begin = call->offset;
 
     OBJ_CONSTRUCT(&unpacker, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &call->rtype->super,
-                                             call->rcount, call->rbuf + rank * call->stride, 0,
-                                             &unpacker);
+    mca_common_colltools_unpacker(&unpacker, call->rtype, call->rcount,
+                                  call->rbuf + rank * call->stride);
     if (0 < begin) {
         opal_convertor_set_position(&unpacker, &begin);
     }

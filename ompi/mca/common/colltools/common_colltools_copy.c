@@ -66,7 +66,7 @@ bool mca_common_colltools_has_device(void)
                        opal_accelerator_base_selected_component.base_version.mca_component_name);
 }
 
-bool mca_common_colltools_on_device(const void *address)
+static bool is_on_device(const char *address)
 {
     uint64_t flags;
     int device;
@@ -91,7 +91,7 @@ bool mca_common_colltools_has_device(void)
     return true;
 }
 
-bool mca_common_colltools_on_device(const void *address)
+static bool is_on_device(const char *address)
 {
     return opal_cuda_check_bufs((char *) address, (char *) address);
 }
@@ -110,7 +110,7 @@ bool mca_common_colltools_has_device(void)
     return false;
 }
 
-bool mca_common_colltools_on_device(const void *address)
+static bool is_on_device(const char *address)
 {
     (void) address;
     return false;
@@ -124,7 +124,34 @@ int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes
 
 #endif
 
-/* ---- convertors whose packed side is memory of a device ---- */
+bool mca_common_colltools_on_device(const ompi_datatype_t *type, const void *elements)
+{
+    return is_on_device((const char *) elements + type->super.true_lb);
+}
+
+/* ---- convertors ---- */
+
+/* The flag of a convertor whose unpacked side is memory of a device. */
+static uint32_t flag(const ompi_datatype_t *type, const void *elements)
+{
+    return mca_common_colltools_on_device(type, elements) ? MCA_COMMON_COLLTOOLS_ON_DEVICE : 0;
+}
+
+void mca_common_colltools_packer(opal_convertor_t *packer, const ompi_datatype_t *type,
+                                 size_t count, const void *elements)
+{
+    (void) opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count,
+                                                    elements, (int32_t) flag(type, elements),
+                                                    packer);
+}
+
+void mca_common_colltools_unpacker(opal_convertor_t *unpacker, const ompi_datatype_t *type,
+                                   size_t count, const void *elements)
+{
+    (void) opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count,
+                                                    elements, (int32_t) flag(type, elements),
+                                                    unpacker);
+}
 
 #define PIECE ((size_t) 16 * 1024)
 

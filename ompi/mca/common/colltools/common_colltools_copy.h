@@ -48,10 +48,11 @@ bool mca_common_colltools_is_dense(const ompi_datatype_t *type);
 bool mca_common_colltools_has_device(void);
 
 /**
- * Whether an address is memory of a device, which the host must neither read nor write. Ranks
- * may differ in this, so it must not decide anything that ranks have to agree on.
+ * Whether the bytes of the first element at an address are memory of a device, which the host must
+ * neither read nor write; a type may have them beside the address. Ranks may differ in this, so it
+ * must not decide anything that ranks have to agree on.
  */
-bool mca_common_colltools_on_device(const void *address);
+bool mca_common_colltools_on_device(const ompi_datatype_t *type, const void *elements);
 
 /** As mca_common_colltools_copy, by Open MPI's own function for memory of devices. */
 int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes);
@@ -69,6 +70,16 @@ static inline int mca_common_colltools_copy(void *to, const void *from, size_t b
     memcpy(to, from, bytes);
     return OMPI_SUCCESS;
 }
+
+/**
+ * Makes a constructed convertor one that packs, or unpacks, elements of a buffer of the user. Open
+ * MPI only asks whether the address of the elements is memory of a device, not where they have
+ * their bytes.
+ */
+void mca_common_colltools_packer(opal_convertor_t *packer, const ompi_datatype_t *type,
+                                 size_t count, const void *elements);
+void mca_common_colltools_unpacker(opal_convertor_t *unpacker, const ompi_datatype_t *type,
+                                   size_t count, const void *elements);
 
 /*
  * opal_convertor_pack and opal_convertor_unpack with one piece of packed memory. A convertor

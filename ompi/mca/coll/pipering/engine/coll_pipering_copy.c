@@ -27,7 +27,6 @@
 #include "ompi/mca/common/colltools/common_colltools_copy.h"
 
 #include "ompi/constants.h"
-#include "ompi/runtime/mpiruntime.h"
 #include "opal/datatype/opal_convertor.h"
 
 #define PIECE ((size_t) 16 * 1024)
@@ -64,17 +63,9 @@ static int copy_unlike(const mca_coll_pipering_place_t *from, const mca_coll_pip
 
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
     OBJ_CONSTRUCT(&unpacker, opal_convertor_t);
-    int rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
-                                                      &from->type->super, from->count,
-                                                      from->buffer, 0, &packer);
-    if (OPAL_SUCCESS == rc) {
-        rc = opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor,
-                                                      &to->type->super, to->count, to->buffer, 0,
-                                                      &unpacker);
-    }
-    if (OPAL_SUCCESS == rc) {
-        rc = copy_bytes(&packer, &unpacker, bytes);
-    }
+    mca_common_colltools_packer(&packer, from->type, from->count, from->buffer);
+    mca_common_colltools_unpacker(&unpacker, to->type, to->count, to->buffer);
+    const int rc = copy_bytes(&packer, &unpacker, bytes);
     OBJ_DESTRUCT(&unpacker);
     OBJ_DESTRUCT(&packer);
     return rc;

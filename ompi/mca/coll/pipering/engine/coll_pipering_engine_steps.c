@@ -177,10 +177,9 @@ static bool begin_packing(mca_coll_pipering_pipe_t *pipe, const mca_coll_piperin
 
     packing->begun = true;
     OBJ_CONSTRUCT(&packing->packer, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_send(
-        ompi_mpi_local_convertor, &from->type->super,
-        mca_coll_pipering_contribution_count(from, first->rank),
-        mca_coll_pipering_contribution(from, first->rank), 0, &packing->packer);
+    mca_common_colltools_packer(&packing->packer, from->type,
+                                mca_coll_pipering_contribution_count(from, first->rank),
+                                mca_coll_pipering_contribution(from, first->rank));
     if (0 == begin) {
         return true;
     }
@@ -230,10 +229,9 @@ static void aim_unpacker(mca_coll_pipering_source_t *source, const mca_coll_pipe
         OBJ_CONSTRUCT(&source->unpacker, opal_convertor_t);
     }
     source->unpacking = block->rank;
-    opal_convertor_copy_and_prepare_for_recv(
-        ompi_mpi_local_convertor, &to->type->super,
-        mca_coll_pipering_contribution_count(to, block->rank),
-        mca_coll_pipering_contribution(to, block->rank), 0, &source->unpacker);
+    mca_common_colltools_unpacker(&source->unpacker, to->type,
+                                  mca_coll_pipering_contribution_count(to, block->rank),
+                                  mca_coll_pipering_contribution(to, block->rank));
     if (0 < begin) {
         opal_convertor_set_position(&source->unpacker, &begin);
     }

@@ -94,10 +94,9 @@ static void unpack_from(mca_coll_pipering_scheduled_t *scheduled,
     }
     scheduled->unpacking = rank;
     scheduled->unpacked = begin;
-    opal_convertor_copy_and_prepare_for_recv(
-        ompi_mpi_local_convertor, &layout->type->super,
-        mca_coll_pipering_contribution_count(layout, rank),
-        mca_coll_pipering_contribution(layout, rank), 0, scheduled->unpacker);
+    mca_common_colltools_unpacker(scheduled->unpacker, layout->type,
+                                  mca_coll_pipering_contribution_count(layout, rank),
+                                  mca_coll_pipering_contribution(layout, rank));
     opal_convertor_set_position(scheduled->unpacker, &begin);
 }
 

@@ -20,14 +20,6 @@
 
 #include <stdlib.h>
 
-static bool is_on_device(const mca_coll_pipering_layout_t *layout)
-{
-    ptrdiff_t true_lb, true_extent;
-
-    ompi_datatype_get_true_extent(layout->type, &true_lb, &true_extent);
-    return mca_common_colltools_on_device(layout->buffer + true_lb);
-}
-
 /* Open MPI finds out which side is a device's. */
 static int copy(const mca_coll_pipering_layout_t *layout, size_t count, char *to, char *from)
 {
@@ -59,7 +51,7 @@ int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
     int rc = OMPI_SUCCESS;
 
     *staging = (mca_coll_pipering_staging_t){.count = received};
-    if (is_on_device(send)) {
+    if (mca_common_colltools_on_device(send->type, send->buffer)) {
         rc = put_copy(&staging->send, sent, send);
         if (OMPI_SUCCESS == rc) {
             rc = copy(send, sent, send->buffer, staging->send.layout.buffer);
@@ -71,7 +63,7 @@ int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging,
         }
     }
     if (OMPI_SUCCESS == rc && NULL != recv
-        && (in_place ? apart : is_on_device(recv))) {
+        && (in_place ? apart : mca_common_colltools_on_device(recv->type, recv->buffer))) {
         rc = put_copy(&staging->recv, received, recv);
     }
     if (OMPI_SUCCESS != rc) {

@@ -183,8 +183,8 @@ static int make_sum(sum_t *sum, const mca_coll_pipering_reduction_t *reduction,
                    .to = wanted ? reduction->rbuf : NULL,
                    .count = count,
                    .slice = (count + slices - 1) / slices};
-    sum->on_device = mca_common_colltools_on_device(sum->from)
-                     || (wanted && mca_common_colltools_on_device(sum->to));
+    sum->on_device = mca_common_colltools_on_device(reduction->dtype, sum->from)
+                     || (wanted && mca_common_colltools_on_device(reduction->dtype, sum->to));
     sum->addends = malloc(sum->slice
                           * (sum->sizes.addend + sum->sizes.key
                              + (sum->on_device ? sum->sizes.value : 0)));
