@@ -18,7 +18,8 @@
  *     host     |  read, write |  <- what mem_copy uses in their place
  *
  * As with CUDA an address beside all allocations is not the device's, though a type may have its
- * data in one of them, and a copy that leaves its allocation is an error.
+ * data in one of them, a copy that leaves its allocation is an error, and so is one by a thread
+ * that has neither allocated nor asked whether an address is the device's: it has no context yet.
  */
 
 #define _GNU_SOURCE
@@ -47,6 +48,7 @@ static struct {
 } allocated[MOST];
 static int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool has_context;
 
 /* So many bytes from an address on are in one allocation; 0: it is not the device's. */
 static size_t bytes_on_device(const void *address)
@@ -81,6 +83,7 @@ static int check_addr(const void *address, int *id, uint64_t *flags)
 {
     const bool is_on_device = 0 < bytes_on_device(address);
 
+    has_context |= is_on_device;
     *flags = 0;
     *id = is_on_device ? 0 : MCA_ACCELERATOR_NO_DEVICE_ID;
     return is_on_device;
@@ -97,7 +100,7 @@ static int move(int to_id, int from_id, void *to, const void *from, size_t size,
     if (0 == size) {
         return OPAL_SUCCESS;
     }
-    if (NULL == seen_to || NULL == seen_from) {
+    if (NULL == seen_to || NULL == seen_from || !has_context) {
         return OPAL_ERR_BAD_PARAM;
     }
     if ((to == seen_to) != (from == seen_from)) {
@@ -119,6 +122,7 @@ static int allocate(int id, void **address, size_t size)
     int rc = OPAL_ERR_OUT_OF_RESOURCE;
 
     (void) id;
+    has_context = true;
     pthread_mutex_lock(&lock);
     if (size <= SIZE - used && MOST > count) {
         *address = device + used;

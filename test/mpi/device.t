@@ -27,6 +27,8 @@ on_nodes "copies" 1,1,1 block 60 -x COPIES=1 "$bin/device"
 on_nodes "copies" 2,1,2 cyclic 60 -x COPIES=1 "$bin/device"
 on_one "as it comes" 3 100 -x N=150 "$bin/device"
 on_nodes "as it comes" 2,1,2 cyclic 100 -x SEED=2 -x N=100 "$bin/device"
+on_nodes "the progress thread" 1,1,1 block 100 -x N=60 -x LEVEL=3 \
+    --mca coll_pipering_progress_thread 1 "$bin/device"
 for options in "coll_mleader_groups 2" "coll_mleader_groups 4"; do
     # shellcheck disable=SC2086 # a variable and its value
     on_one "leaders, $options" 4 100 -x LEADERS=1 -x N=30 --mca $options "$bin/device"

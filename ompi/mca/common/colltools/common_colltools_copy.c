@@ -10,8 +10,8 @@
 /**
  * @file
  * Copies of users' data, which may be memory of a device: by framework accelerator in Open
- * MPI 5.0, by the CUDA support of 4.1 if it was built with it. Convertors recognize memory of
- * a device on the unpacked side, ompi_datatype_copy_content_same_ddt on both sides.
+ * MPI 5.0, by the CUDA support of 4.1 if it was built with it. Convertors are told of memory of a
+ * device on the unpacked side; ompi_datatype_copy_content_same_ddt recognizes it on both sides.
  *
  * Cost: without devices one call of component accelerator/null for each buffer.
  */
@@ -76,6 +76,9 @@ static bool is_on_device(const char *address)
 
 int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes)
 {
+    /* what asks of an address also makes its device that of this thread, which may have none yet */
+    (void) is_on_device(to);
+    (void) is_on_device(from);
     const int rc = opal_accelerator.mem_copy(MCA_ACCELERATOR_NO_DEVICE_ID,
                                              MCA_ACCELERATOR_NO_DEVICE_ID, to, from, bytes,
                                              MCA_ACCELERATOR_TRANSFER_UNSPEC);

@@ -48,7 +48,7 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_plan_t *plan;
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
     mca_coll_pipering_combine_args_t combine; /**< likewise */
-    mca_coll_pipering_staging_t staging;      /**< likewise */
+    mca_coll_pipering_staging_t staging;
     uint64_t number; /**< of the call on its communicator, in verbose lines */
     uint32_t starts; /**< of a persistent request, so far */
     int tag;      /**< the first one; of a persistent request for all its starts */

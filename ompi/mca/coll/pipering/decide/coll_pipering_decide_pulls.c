@@ -56,7 +56,7 @@ static double time_of(const mca_coll_pipering_draft_t *draft)
     const int ranks = draft->at.ranks;
     const double total = (double) plan->total, others = ranks - 1;
     const double share = total * others / ranks;
-    double reads, bytes, all; /* of a rank; bytes of all ranks */
+    double reads, bytes, all, combining = 0; /* of a rank; bytes of all ranks */
     int waits = 2;
 
     if (!mca_coll_pipering_draft_combines(draft)) {
@@ -72,8 +72,8 @@ static double time_of(const mca_coll_pipering_draft_t *draft)
         reads = scatters ? others : 2 * others;
         bytes = scatters ? share : 2 * share;
         all = total * others + (spreads ? total * others : scatters ? 0 : share);
+        combining = share * draft->combine;
     }
-    const double combining = mca_coll_pipering_draft_combines(draft) ? share * draft->combine : 0;
     const double handled = (1 + reads * READ) * link->alpha + combining;
     const double time = waits * link->latency + handled + bytes * link->beta;
     const double work = ranks * handled + all * link->beta;
@@ -104,7 +104,7 @@ void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_parts(plan, draft->at.ranks);
     plan->block_size = plan->largest;
-    plan->grid.groups = 0;
+    plan->grid.groups = plan->rounds = plan->pipes = plan->window = 0;
     plan->splits = find_splits(draft);
     plan->time = time_of(draft);
 }

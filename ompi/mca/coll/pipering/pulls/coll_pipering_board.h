@@ -22,7 +22,8 @@
  *
  * Memory of other processes is read and written by process_vm_readv and process_vm_writev. A
  * kernel, or a container, may forbid that, so a process joins only if it has read, and written, a
- * word that it knows:
+ * word that it knows. Where Yama restricts who may, it lets all others of its user, before any of
+ * them tries; Open MPI's smsc/cma does so too, later in MPI_Init:
  *
  *     component opened                        cards told        a communicator's cards read
  *     board made by the first who comes,                        have all ranks joined?

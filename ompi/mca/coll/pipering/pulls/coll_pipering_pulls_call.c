@@ -15,6 +15,9 @@
 
 #include "coll_pipering_pulls_call.h"
 
+#include <ctype.h>
+
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 #include "opal/util/output.h"
 
 typedef mca_coll_pipering_notice_t notice_t;
@@ -29,6 +32,7 @@ typedef mca_coll_pipering_pulls_call_t call_t;
  */
 static int judge(const call_t *call, int rank)
 {
+    const mca_common_colltools_caller_t *caller = call->args.caller;
     const notice_t *notice = call->peer[rank].notice;
     const ompi_status_public_t status = {.MPI_SOURCE = mca_coll_pipering_pulls_rank(call, rank),
                                          .MPI_ERROR = MPI_SUCCESS,
@@ -40,9 +44,16 @@ static int judge(const call_t *call, int rank)
         return error;
     }
     if (bytes != notice->bytes) {
-        return mca_common_colltools_judge(call->args.caller, &status, bytes);
+        return mca_common_colltools_judge(caller, &status, bytes);
     }
-    return call->counts == notice->counts ? OMPI_SUCCESS : MPI_ERR_OTHER;
+    if (call->counts != notice->counts) {
+        mca_common_colltools_show_help("help-mca-common-colltools.txt", "other-counts",
+                                       toupper((unsigned char) caller->name[0]), caller->name + 1,
+                                       caller->comm->c_name, ompi_comm_rank(caller->comm),
+                                       status.MPI_SOURCE);
+        return MPI_ERR_OTHER;
+    }
+    return OMPI_SUCCESS;
 }
 
 /* The notice of a rank; false: it is not there yet. */

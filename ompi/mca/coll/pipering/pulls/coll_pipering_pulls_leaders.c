@@ -337,12 +337,7 @@ static int deliver_step(void *context, int from, int to)
     int rc = OMPI_SUCCESS;
 
     (void) from, (void) to;
-    for (int lane = 0; lane < grid_of(leaders)->lanes; ++lane) {
-        if (!deliver(leaders, lane, NULL, &budget, &rc)) {
-            return OMPI_SUCCESS == rc ? OMPI_ERR_WOULD_BLOCK : rc;
-        }
-    }
-    return rc;
+    return read_areas(leaders, &budget, &rc) || OMPI_SUCCESS != rc ? rc : OMPI_ERR_WOULD_BLOCK;
 }
 
 /* Pieces of contributions come to leaders, and areas to all. */

@@ -30,6 +30,7 @@
 #include "coll_pipering_pulls.h"
 
 #include "coll_pipering_pulls_call.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_engine_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +57,6 @@ typedef struct {
     size_t *taken;      /* [p] bytes of results from each rank, in the same memory */
 } reduction_t;
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The elements whose results a rank wants. */
 static range_t wanted_by(const reduction_t *reduction, int rank)
 {
@@ -74,11 +70,11 @@ static range_t range_of(const reduction_t *reduction, int rank)
 {
     const mca_coll_pipering_rounds_args_t *args = &reduction->super.args;
     const size_t p = (size_t) reduction->super.p, r = (size_t) rank;
-    const size_t each = reduction->count / p, more = reduction->count % p;
 
     return reduction->by_parts
                ? (range_t){args->starts[rank], args->starts[rank] + args->bytes[rank]}
-               : (range_t){each * r + least(r, more), each * (r + 1) + least(r + 1, more)};
+               : (range_t){mca_coll_pipering_cut(reduction->count, p, r),
+                           mca_coll_pipering_cut(reduction->count, p, r + 1)};
 }
 
 /* Whether no part is much larger than the mean. */
@@ -147,13 +143,14 @@ static bool combine_range(reduction_t *reduction, size_t *budget, int *rc)
     const size_t size = reduction->size, length = reduction->range.end - reduction->range.begin;
 
     while (reduction->combined < length) {
-        const size_t count = least(block_of(reduction), length - reduction->combined);
+        const size_t left = length - reduction->combined;
+        const size_t count = mca_coll_pipering_at_most(block_of(reduction), left);
         while (reduction->operands < reduction->super.p) {
             if (0 == *budget
                 || !combine(reduction, reduction->range.begin + reduction->combined, count, rc)) {
                 return false;
             }
-            *budget -= least(*budget, count * size);
+            *budget -= mca_coll_pipering_at_most(*budget, count * size);
         }
         (void) memcpy(reduction->result + reduction->combined * size, reduction->sum,
                       count * size);
@@ -171,7 +168,7 @@ static range_t piece_of(const reduction_t *reduction, int rank)
     const range_t wanted = wanted_by(reduction, reduction->super.me);
     const range_t range = range_of(reduction, rank);
     const size_t begin = wanted.begin > range.begin ? wanted.begin : range.begin;
-    const size_t end = least(wanted.end, range.end);
+    const size_t end = mca_coll_pipering_at_most(wanted.end, range.end);
 
     return (range_t){begin, begin < end ? end : begin};
 }
@@ -194,7 +191,7 @@ static bool take_from(reduction_t *reduction, int rank, size_t *budget, int *rc)
     if (0 == __atomic_load_n(&notice->parts, __ATOMIC_ACQUIRE)) {
         return false;
     }
-    const size_t bytes = least(left, *budget);
+    const size_t bytes = mca_coll_pipering_at_most(left, *budget);
     const size_t at = (piece.begin - range_of(reduction, rank).begin) * reduction->size + *taken;
     *rc = mca_coll_pipering_pulls_copy(call, rank, place_of(reduction, piece.begin) + *taken,
                                        notice->split[0] + at, bytes, false);
