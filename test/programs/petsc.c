@@ -19,7 +19,7 @@
  *   -run toall       vectors of unequal parts, whole on each rank (VecScatter, allgatherv)
  *
  * -n N is doubles of a rank, of toall and permute; -calls N of a sample;
- * -reps N samples. How scatters communicate is PETSc's option -sf_type, of permute and of
+ * -reps N samples; -work S: seconds that scatters sleep between begin and end. How scatters communicate is PETSc's option -sf_type, of permute and of
  * the Laplacian's vectors. Writes a line of TSV: run what p calls min_s median_s answer
  * verified; times of the slowest rank, for a call or a solve.
  */
@@ -30,12 +30,17 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define MOST 1000 /* samples */
+
+/* With the progress thread, MPI must be able to serve several threads. */
+#define THREAD "OMPI_MCA_coll_pipering_progress_thread"
 
 typedef struct job_t {
     PetscMPIInt rank, size;
     PetscInt n, calls, reps;
+    PetscReal work;
     double seconds[MOST];
     char answer[128];
     PetscBool good;
@@ -340,8 +345,14 @@ static PetscErrorCode run_uneven(job_t *job)
 
 static PetscErrorCode scatter(job_t *job)
 {
+    const struct timespec work = {.tv_sec = (time_t) job->work,
+                                  .tv_nsec = (long) (1e9 * (job->work - (time_t) job->work))};
+
     PetscFunctionBeginUser;
     PetscCall(VecScatterBegin(job->scatter, job->from, job->to, INSERT_VALUES, SCATTER_FORWARD));
+    if (0.0 < job->work) {
+        nanosleep(&work, NULL);
+    }
     PetscCall(VecScatterEnd(job->scatter, job->from, job->to, INSERT_VALUES, SCATTER_FORWARD));
     PetscFunctionReturn(0);
 }
@@ -466,6 +477,10 @@ static PetscErrorCode run_job(job_t *job)
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &job->n, NULL));
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-calls", &job->calls, NULL));
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-reps", &job->reps, NULL));
+    PetscCall(PetscOptionsGetReal(NULL, NULL, "-work", &job->work, NULL));
+    if (0.0 < job->work) {
+        strcpy(type, NULL == getenv(THREAD) ? "work" : "work_thread");
+    }
     PetscCheck(0 < job->n && 0 < job->calls && 0 < job->reps && MOST >= job->reps,
                PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n, -calls or -reps");
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); ++i) {
@@ -483,6 +498,9 @@ int main(int argc, char **argv)
     static job_t job = {.n = 4096, .calls = 10, .reps = 7, .good = PETSC_TRUE};
 
     PetscFunctionBeginUser;
+    if (NULL != getenv(THREAD)) {
+        PETSC_MPI_THREAD_REQUIRED = MPI_THREAD_MULTIPLE;
+    }
     PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
     PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &job.rank));
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &job.size));
