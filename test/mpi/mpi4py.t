@@ -55,6 +55,8 @@ forced {bcast,reduce,scan,exscan,reduce_scatter}=pipeline allreduce=merged \
 pipelines=("${options[@]}")
 forced {bcast,reduce,allreduce,reduce_scatter,allgatherv,allgather}=rounds
 rounds=("${options[@]}")
+forced {bcast,reduce,allreduce,reduce_scatter,allgatherv,allgather}=pulls
+pulls=("${options[@]}")
 forced {allreduce,reduce_scatter}=ring allgatherv=rounds allgather=off
 leaders=("${options[@]}" --mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_groups 2)
 
@@ -63,6 +65,7 @@ mpi4py "as it is" 3 300
 mpi4py "pipelines forced" 3 300 "${pipelines[@]}"
 mpi4py "pipelines forced" 5 300 "${pipelines[@]}"
 mpi4py "rounds forced" 5 300 "${rounds[@]}"
+mpi4py "pulls forced" 4 300 "${pulls[@]}"
 mpi4py "leaders and rings forced" 3 300 "${leaders[@]}"
 
 finish
