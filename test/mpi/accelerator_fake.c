@@ -50,38 +50,46 @@ static int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool has_context;
 
-/* So many bytes from an address on are in one allocation; 0: it is not the device's. */
-static size_t bytes_on_device(const void *address)
+static size_t place_of(const void *address)
 {
-    const size_t at = (size_t) ((uintptr_t) address - (uintptr_t) device);
-    size_t bytes = 0;
+    return (size_t) ((uintptr_t) address - (uintptr_t) device);
+}
+
+/* The allocation that an address is in; false: it is not the device's. */
+static bool find(const void *address, size_t *begin, size_t *end)
+{
+    const size_t at = place_of(address);
+    bool found = false;
 
     pthread_mutex_lock(&lock);
-    for (int i = 0; SIZE > at && 0 == bytes && i < count; ++i) {
-        if (allocated[i].begin <= at && at < allocated[i].end) {
-            bytes = allocated[i].end - at;
-        }
+    for (int i = 0; SIZE > at && !found && i < count; ++i) {
+        *begin = allocated[i].begin;
+        *end = allocated[i].end;
+        found = *begin <= at && at < *end;
     }
     pthread_mutex_unlock(&lock);
-    return bytes;
+    return found;
 }
 
 /* Where the host reads and writes an address; NULL: a copy would leave the allocation. */
 static void *seen_by_host(const void *address, size_t size)
 {
-    const size_t at = (size_t) ((uintptr_t) address - (uintptr_t) device);
+    size_t begin, end;
 
-    if (SIZE <= at) {
+    if (SIZE <= place_of(address)) {
         return (void *) address;
     }
-    return size <= bytes_on_device(address) ? host + at : NULL;
+    return find(address, &begin, &end) && size <= end - place_of(address)
+               ? host + place_of(address)
+               : NULL;
 }
 
 /* ---- memory ---- */
 
 static int check_addr(const void *address, int *id, uint64_t *flags)
 {
-    const bool is_on_device = 0 < bytes_on_device(address);
+    size_t begin, end;
+    const bool is_on_device = find(address, &begin, &end);
 
     has_context |= is_on_device;
     *flags = 0;
@@ -154,20 +162,15 @@ static int release(int id, void *address)
 
 static int get_address_range(int id, const void *address, void **base, size_t *size)
 {
-    const size_t at = (size_t) ((uintptr_t) address - (uintptr_t) device);
-    int rc = OPAL_ERR_NOT_FOUND;
+    size_t begin, end;
 
     (void) id;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < count; ++i) {
-        if (allocated[i].begin <= at && at < allocated[i].end) {
-            *base = device + allocated[i].begin;
-            *size = allocated[i].end - allocated[i].begin;
-            rc = OPAL_SUCCESS;
-        }
+    if (!find(address, &begin, &end)) {
+        return OPAL_ERR_NOT_FOUND;
     }
-    pthread_mutex_unlock(&lock);
-    return rc;
+    *base = device + begin;
+    *size = end - begin;
+    return OPAL_SUCCESS;
 }
 
 /* ---- what needs no more than to be there ---- */

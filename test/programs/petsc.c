@@ -19,9 +19,10 @@
  *   -run toall       vectors of unequal parts, whole on each rank (VecScatter, allgatherv)
  *
  * -n N is doubles of a rank, of toall and permute; -calls N of a sample;
- * -reps N samples; -work S: seconds that scatters sleep between begin and end. How scatters communicate is PETSc's option -sf_type, of permute and of
- * the Laplacian's vectors. Writes a line of TSV: run what p calls min_s median_s answer
- * verified; times of the slowest rank, for a call or a solve.
+ * -reps N samples; -work S: seconds that scatters sleep between begin and end. How scatters
+ * communicate is PETSc's option -sf_type, of permute and of the Laplacian's vectors. Writes a line
+ * of TSV: run what p calls min_s median_s answer verified; times of the slowest rank, for a call or
+ * a solve.
  */
 
 #include <petscdmda.h>

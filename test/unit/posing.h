@@ -176,7 +176,7 @@ size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packe
                                    bool on_device);
 
 static inline bool mca_common_colltools_on_device(const ompi_datatype_t *type,
-                                                      const void *elements)
+                                                  const void *elements)
 {
     (void) type;
     (void) elements;

@@ -134,26 +134,26 @@ bool mca_common_colltools_on_device(const ompi_datatype_t *type, const void *ele
 
 /* ---- convertors ---- */
 
-/* The flag of a convertor whose unpacked side is memory of a device. */
-static uint32_t flag(const ompi_datatype_t *type, const void *elements)
+/* The flag of a convertor whose unpacked side is a device's, where Open MPI asks another address. */
+static int32_t flag(const ompi_datatype_t *type, const void *elements)
 {
-    return mca_common_colltools_on_device(type, elements) ? MCA_COMMON_COLLTOOLS_ON_DEVICE : 0;
+    return 0 != type->super.true_lb && mca_common_colltools_on_device(type, elements)
+               ? MCA_COMMON_COLLTOOLS_ON_DEVICE
+               : 0;
 }
 
 void mca_common_colltools_packer(opal_convertor_t *packer, const ompi_datatype_t *type,
                                  size_t count, const void *elements)
 {
     (void) opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count,
-                                                    elements, (int32_t) flag(type, elements),
-                                                    packer);
+                                                    elements, flag(type, elements), packer);
 }
 
 void mca_common_colltools_unpacker(opal_convertor_t *unpacker, const ompi_datatype_t *type,
                                    size_t count, const void *elements)
 {
     (void) opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count,
-                                                    elements, (int32_t) flag(type, elements),
-                                                    unpacker);
+                                                    elements, flag(type, elements), unpacker);
 }
 
 #define PIECE ((size_t) 16 * 1024)

@@ -43,7 +43,7 @@ void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, size_t mo
 bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int rank)
 {
     return mca_common_colltools_on_device(layout->type,
-                                              mca_coll_pipering_contribution(layout, rank));
+                                          mca_coll_pipering_contribution(layout, rank));
 }
 
 /* ---- sources and sinks ---- */
