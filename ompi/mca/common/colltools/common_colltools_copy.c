@@ -77,8 +77,9 @@ static bool is_on_device(const char *address)
 int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes)
 {
     /* what asks of an address also makes its device that of this thread, which may have none yet */
-    (void) is_on_device(to);
-    (void) is_on_device(from);
+    if (!is_on_device(to)) {
+        (void) is_on_device(from);
+    }
     const int rc = opal_accelerator.mem_copy(MCA_ACCELERATOR_NO_DEVICE_ID,
                                              MCA_ACCELERATOR_NO_DEVICE_ID, to, from, bytes,
                                              MCA_ACCELERATOR_TRANSFER_UNSPEC);

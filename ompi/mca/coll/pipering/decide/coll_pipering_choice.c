@@ -225,8 +225,11 @@ static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
 
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    draft->plan->row = row;
-    draft->plan->lanes = 0;
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    plan->row = row;
+    plan->rounds = plan->window = 0;
+    plan->lanes = plan->pipes = plan->grid.groups = 0;
     row->decide(draft);
 }
 

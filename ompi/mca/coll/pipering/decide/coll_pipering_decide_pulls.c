@@ -104,7 +104,6 @@ void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_parts(plan, draft->at.ranks);
     plan->block_size = plan->largest;
-    plan->grid.groups = plan->rounds = plan->pipes = plan->window = 0;
     plan->splits = find_splits(draft);
     plan->time = time_of(draft);
 }

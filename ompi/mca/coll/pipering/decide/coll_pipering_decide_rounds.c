@@ -357,8 +357,6 @@ void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft)
     plan->by_node.leaf_of = NULL;
     order_nodes(draft, draft->at.nodes);
     plan->ring = plan->by_node;
-    plan->pipes = 0;
-    plan->window = 0;
     make_grid(draft, draft->sizes, draft->at.nodes, 1);
 }
 

@@ -38,8 +38,6 @@ void mca_coll_pipering_decide_scan(mca_coll_pipering_draft_t *draft)
                                                       .scratch = draft->sizes};
 
     mca_coll_pipering_place_alone(plan);
-    plan->pipes = 0;
-    plan->window = 0;
     plan->block_size = plan->largest;
     plan->rounds = (uint64_t) mca_coll_pipering_scan_rounds(&problem.scan);
     plan->time = mca_coll_pipering_scan_time(&problem);

@@ -330,8 +330,6 @@ static void decide_mesh_lines(mca_coll_pipering_draft_t *draft)
            .combine = draft->combine,
            .cost = 1 < draft->at.nodes ? draft->cost.net : draft->cost.local};
     mca_coll_pipering_place_alone(plan);
-    plan->pipes = 0;
-    plan->window = 0;
     plan->block_size = plan->largest;
     plan->rounds = (uint64_t) mca_coll_pipering_lines_phases(&lines, phase);
     plan->time = mca_coll_pipering_lines_time(&problem);
