@@ -15,7 +15,8 @@
  * gaps on some ranks, and with counts that differ between ranks, which is an error of all. What
  * reductions move: each rank reads a range of all vectors, and results.
  *
- * FAILS=1: some rank can read no more at some time, and from then on all calls are errors of all.
+ * FAILS=1: some rank can read no more at some time, and from then on all calls are errors of all,
+ * but those whose contributions are in notices.
  */
 
 #include "knob.h"
@@ -29,6 +30,7 @@ static const char *const kinds[KINDS] = {"regular", "one contributor", "some lar
 
 #define LARGE 300000
 #define SMALL 1000
+#define TOLD 20 /* a notice has room for them */
 #define MANY 300
 
 /* Elements of a rank's contribution. */
@@ -273,9 +275,18 @@ static void try_failing(void)
         failed += 0 < errors;
         different += 0 < errors && tap_size > errors;
     }
+    for (int i = 0; i < TOLD; i++) {
+        all[tap_rank * TOLD + i] = value_of(tap_rank, i);
+    }
+    bool right = MPI_SUCCESS
+                 == MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, all, TOLD, MPI_INT, comm);
+    for (int i = 0; i < tap_size * TOLD; i++) {
+        right = right && value_of(i / TOLD, i % TOLD) == all[i];
+    }
     force(KNOB_OFF);
     tap_check(4 == failed && 0 == different, "ranks differ, or nothing fails",
               "what cannot be read is an error of all ranks");
+    tap_check(right, "an error, or a wrong byte", "contributions that fit in notices are not read");
     TAP_MPI(MPI_Comm_free(&comm));
     free(all);
     free(sums);

@@ -30,13 +30,13 @@ bool mca_coll_pipering_can_pull(const mca_coll_pipering_draft_t *draft)
                || MCA_COLL_PIPERING_AUTO != plan->key.params.algorithm);
 }
 
-/* Ranks that contribute to a gather. */
-static int count_contributors(const mca_coll_pipering_plan_t *plan, int ranks)
+/* Ranks that contribute more than so many bytes to a gather. */
+static int count_contributors(const mca_coll_pipering_plan_t *plan, int ranks, size_t least)
 {
     int count = 0;
 
     for (int r = 0; r < ranks; ++r) {
-        count += 0 < plan->bytes[r];
+        count += least < plan->bytes[r];
     }
     return count;
 }
@@ -60,8 +60,8 @@ static double time_of(const mca_coll_pipering_draft_t *draft)
     int waits = 2;
 
     if (!mca_coll_pipering_draft_combines(draft)) {
-        const int contributors = count_contributors(plan, ranks);
-        reads = (contributors < ranks ? contributors : others)
+        const int contributors = count_contributors(plan, ranks, 0);
+        reads = fmin(count_contributors(plan, ranks, MCA_COLL_PIPERING_PULLS_SMALL), others)
                 + plan->splits.count * (others - 1);
         bytes = contributors < ranks && !plan->splits.pushed ? total : share;
         all = total * others;
@@ -193,7 +193,7 @@ static double time_inside(const mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_link_cost_t *link = &draft->cost.local;
     const int ranks = draft->at.ranks, lanes = plan->grid.lanes;
     const double total = (double) plan->total;
-    const double reads = lanes + fmin(count_contributors(plan, ranks), total / (double) APART);
+    const double reads = lanes + fmin(count_contributors(plan, ranks, 0), total / (double) APART);
     const double taken = (double) mca_coll_pipering_grid_largest(&plan->grid);
     const double led = (draft->at.ppn - 1) * READ * link->alpha;
     const double handled = (1 + reads * READ) * link->alpha;

@@ -25,6 +25,9 @@
 /** Bytes from which on a contribution is read by itself, not along with those beside it. */
 #define MCA_COLL_PIPERING_LEADERS_APART ((size_t) 4096)
 
+/** Bytes of a contribution that a notice has room for: nobody reads so small a one itself. */
+#define MCA_COLL_PIPERING_PULLS_SMALL ((size_t) 80)
+
 /** Contributions that are split. */
 typedef struct mca_coll_pipering_splits_t {
     int count;

@@ -63,6 +63,7 @@ typedef struct mca_coll_pipering_notice_t {
     uint32_t readers; /**< ranks that have read all that they want; by others */
     int32_t error;    /**< the call is given up; by all */
     uint32_t counts;  /**< a hash of all contributions' bytes, as its process believes */
+    char small[MCA_COLL_PIPERING_PULLS_SMALL]; /**< the contribution, if it fits */
 } mca_coll_pipering_notice_t;
 
 /** A notice of this process for a call, to be filled in, all else is 0; NULL: none is free now. */

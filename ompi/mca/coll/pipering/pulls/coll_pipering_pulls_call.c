@@ -101,6 +101,21 @@ int mca_coll_pipering_pulls_copy(call_t *call, int rank, char *here, uint64_t th
     return OMPI_SUCCESS;
 }
 
+int mca_coll_pipering_pulls_read(call_t *call, int rank, char *here, size_t from, size_t bytes)
+{
+    const notice_t *notice = call->peer[rank].notice;
+    mca_coll_pipering_traffic_t *traffic = &call->super.traffic;
+
+    if (MCA_COLL_PIPERING_PULLS_SMALL < notice->bytes) {
+        return mca_coll_pipering_pulls_copy(call, rank, here, notice->own + from, bytes, false);
+    }
+    (void) memcpy(here, notice->small + from, bytes);
+    traffic->bytes_in += bytes;
+    traffic->bytes_copied += bytes;
+    call->super.schedule.stepped += 1;
+    return OMPI_SUCCESS;
+}
+
 /* ---- the notice ---- */
 
 /* Says where this rank's contribution is, if others read it; false: no notice is free yet. */
@@ -117,6 +132,9 @@ static bool put_up(call_t *call)
     mine->own = (uint64_t) (uintptr_t) call->own;
     mine->error = call->error;
     mine->counts = call->counts;
+    if (MCA_COLL_PIPERING_PULLS_SMALL >= mine->bytes && 0 < mine->bytes) {
+        (void) memcpy(mine->small, call->own, mine->bytes);
+    }
     call->fill(call, mine);
     mca_coll_pipering_board_put_up(mine);
     call->mine = mine;

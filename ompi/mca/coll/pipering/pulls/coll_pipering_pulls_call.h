@@ -90,6 +90,10 @@ bool mca_coll_pipering_pulls_find(mca_coll_pipering_pulls_call_t *call, int rank
 int mca_coll_pipering_pulls_copy(mca_coll_pipering_pulls_call_t *call, int rank, char *here,
                                  uint64_t there, size_t bytes, bool to);
 
+/** Reads bytes of the contribution of a rank whose notice is up, `from` some byte on. */
+int mca_coll_pipering_pulls_read(mca_coll_pipering_pulls_call_t *call, int rank, char *here,
+                                 size_t from, size_t bytes);
+
 /** Bytes that a rank contributes. */
 static inline size_t mca_coll_pipering_pulls_bytes(const mca_coll_pipering_pulls_call_t *call,
                                                    int rank)

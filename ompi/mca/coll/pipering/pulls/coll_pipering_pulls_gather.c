@@ -20,7 +20,8 @@
  * others' parts from these. The root of a broadcast has a part, too, which it writes to the others
  * itself, since it would only wait.
  *
- * A contribution that is not dense is packed before it is told. To such a place one comes block by
+ * A contribution that fits in a notice is there, and not read from its rank. One that is not dense
+ * is packed before it is told. To such a place one comes block by
  * block through other memory; one that is split, as a whole.
  *
  * Cost: a copy of each byte a rank receives, and of each of its own to the receive buffer; one read
@@ -206,11 +207,13 @@ static void add(uint32_t *set, int i)
     (void) __atomic_fetch_or(set, UINT32_C(1) << i, __ATOMIC_RELEASE);
 }
 
-/* Reads more of a pull whose bytes are there, from `source` on. */
-static int read_more(gather_t *gather, int from, const pull_t *pull, uint64_t source,
+/* Reads more of a pull whose bytes are there; `forwarded`: of another one's contribution. */
+static int read_more(gather_t *gather, int from, const pull_t *pull, bool forwarded,
                      size_t *budget)
 {
+    call_t *call = &gather->super;
     progress_t *progress = &gather->progress[from];
+    const size_t at = pull->from + progress->done;
     const bool in_blocks = gather->through && 0 > pull->split;
     size_t size = pull->size - progress->done;
 
@@ -218,10 +221,13 @@ static int read_more(gather_t *gather, int from, const pull_t *pull, uint64_t so
     size = in_blocks && BLOCK < size ? BLOCK : size;
     char *to = in_blocks ? gather->block
                : 0 > pull->split
-                   ? mca_coll_pipering_dense_place(gather->super.args.recv, from) + progress->done
-                   : gather->whole[pull->split] + pull->from + progress->done;
-    int rc = mca_coll_pipering_pulls_copy(&gather->super, from, to, source + progress->done, size,
-                                          false);
+                   ? mca_coll_pipering_dense_place(call->args.recv, from) + progress->done
+                   : gather->whole[pull->split] + at;
+    int rc = forwarded
+                 ? mca_coll_pipering_pulls_copy(call, from, to,
+                                                call->peer[from].notice->split[pull->split] + at,
+                                                size, false)
+                 : mca_coll_pipering_pulls_read(call, from, to, at, size);
     if (OMPI_SUCCESS == rc && in_blocks) {
         rc = deliver(gather, from, to, progress->done, size);
     }
@@ -249,8 +255,7 @@ static bool read_from(gather_t *gather, int from, size_t *budget, int *rc)
             if (0 == *budget) {
                 return false;
             }
-            const uint64_t source = forwarded ? notice->split[pull.split] : notice->own;
-            *rc = read_more(gather, from, &pull, source + pull.from, budget);
+            *rc = read_more(gather, from, &pull, forwarded, budget);
             continue;
         }
         if (0 <= pull.split && 0 == progress->next) {

@@ -108,10 +108,7 @@ static bool take_from(leaders_t *leaders, const walk_t *walk, size_t *budget, in
                                         leaders->on_device);
         call->super.traffic.bytes_copied += size;
     } else if (mca_coll_pipering_pulls_find(call, walk->member, rc)) {
-        *rc = mca_coll_pipering_pulls_copy(call, walk->member, to,
-                                           call->peer[walk->member].notice->own + walk->from
-                                               + *taken,
-                                           size, false);
+        *rc = mca_coll_pipering_pulls_read(call, walk->member, to, walk->from + *taken, size);
     } else {
         return false;
     }

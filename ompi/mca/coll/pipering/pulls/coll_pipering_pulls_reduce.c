@@ -123,8 +123,7 @@ static bool combine(reduction_t *reduction, size_t begin, size_t count, int *rc)
         if (!mca_coll_pipering_pulls_find(call, rank, rc)) {
             return false;
         }
-        *rc = mca_coll_pipering_pulls_copy(call, rank, values, call->peer[rank].notice->own + at,
-                                           bytes, false);
+        *rc = mca_coll_pipering_pulls_read(call, rank, values, at, bytes);
     } else if (0 == reduction->operands) {
         (void) memcpy(values, call->own + at, bytes);
     } else {
