@@ -25,7 +25,7 @@
 /** Bytes from which on a contribution is read by itself, not along with those beside it. */
 #define MCA_COLL_PIPERING_LEADERS_APART ((size_t) 4096)
 
-/** Bytes of a contribution that a notice has room for: nobody reads so small a one itself. */
+/** Bytes of the largest contribution that is in a notice, where others find it without a read. */
 #define MCA_COLL_PIPERING_PULLS_SMALL ((size_t) 80)
 
 /** Contributions that are split. */

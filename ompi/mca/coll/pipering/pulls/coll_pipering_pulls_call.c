@@ -132,7 +132,8 @@ static bool put_up(call_t *call)
     mine->own = (uint64_t) (uintptr_t) call->own;
     mine->error = call->error;
     mine->counts = call->counts;
-    if (MCA_COLL_PIPERING_PULLS_SMALL >= mine->bytes && 0 < mine->bytes) {
+    if (OMPI_SUCCESS == call->error && 0 < mine->bytes
+        && MCA_COLL_PIPERING_PULLS_SMALL >= mine->bytes) {
         (void) memcpy(mine->small, call->own, mine->bytes);
     }
     call->fill(call, mine);

@@ -90,7 +90,7 @@ bool mca_coll_pipering_pulls_find(mca_coll_pipering_pulls_call_t *call, int rank
 int mca_coll_pipering_pulls_copy(mca_coll_pipering_pulls_call_t *call, int rank, char *here,
                                  uint64_t there, size_t bytes, bool to);
 
-/** Reads bytes of the contribution of a rank whose notice is up, `from` some byte on. */
+/** The same from the contribution of that rank, from byte `from` on, or from its notice. */
 int mca_coll_pipering_pulls_read(mca_coll_pipering_pulls_call_t *call, int rank, char *here,
                                  size_t from, size_t bytes);
 

@@ -21,8 +21,8 @@
  * itself, since it would only wait.
  *
  * A contribution that fits in a notice is there, and not read from its rank. One that is not dense
- * is packed before it is told. To such a place one comes block by
- * block through other memory; one that is split, as a whole.
+ * is packed before it is told. To such a place one comes block by block through other memory; one
+ * that is split, as a whole.
  *
  * Cost: a copy of each byte a rank receives, and of each of its own to the receive buffer; one read
  * of a notice for each rank, and one atomic addition. Limits: ranks of one job on one node.
