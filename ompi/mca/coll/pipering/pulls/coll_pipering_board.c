@@ -331,7 +331,7 @@ notice_t *mca_coll_pipering_board_take(const mca_coll_pipering_call_name_t *name
         const uint64_t turn = notice->turn | 1;
         __atomic_store_n(&notice->turn, turn, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_RELEASE); /* others see this before what follows */
-        memset(&notice->name, 0, sizeof(*notice) - offsetof(notice_t, name));
+        memset(&notice->name, 0, offsetof(notice_t, small) - offsetof(notice_t, name));
         notice->name = *name;
     }
     return notice;

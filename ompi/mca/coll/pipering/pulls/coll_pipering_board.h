@@ -66,7 +66,7 @@ typedef struct mca_coll_pipering_notice_t {
     char small[MCA_COLL_PIPERING_PULLS_SMALL]; /**< the contribution, if it fits */
 } mca_coll_pipering_notice_t;
 
-/** A notice of this process for a call, to be filled in, all else is 0; NULL: none is free now. */
+/** A notice of this process for a call, to be filled in, zeroed but for `small`; NULL: none. */
 mca_coll_pipering_notice_t *
 mca_coll_pipering_board_take(const mca_coll_pipering_call_name_t *name);
 void mca_coll_pipering_board_put_up(mca_coll_pipering_notice_t *notice);

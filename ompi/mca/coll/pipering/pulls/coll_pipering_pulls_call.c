@@ -77,6 +77,15 @@ bool mca_coll_pipering_pulls_find(call_t *call, int rank, int *rc)
     return found && OMPI_SUCCESS == *rc;
 }
 
+/* Bytes that have been copied from, or to, another rank. */
+static void count(call_t *call, size_t bytes, bool to)
+{
+    call->super.traffic.bytes_in += to ? 0 : bytes;
+    call->super.traffic.bytes_out += to ? bytes : 0;
+    call->super.traffic.bytes_copied += bytes;
+    call->super.schedule.stepped += 1;
+}
+
 int mca_coll_pipering_pulls_copy(call_t *call, int rank, char *here, uint64_t there, size_t bytes,
                                  bool to)
 {
@@ -94,25 +103,19 @@ int mca_coll_pipering_pulls_copy(call_t *call, int rank, char *here, uint64_t th
         }
         return OMPI_ERROR;
     }
-    call->super.traffic.bytes_in += to ? 0 : bytes;
-    call->super.traffic.bytes_out += to ? bytes : 0;
-    call->super.traffic.bytes_copied += bytes;
-    call->super.schedule.stepped += 1;
+    count(call, bytes, to);
     return OMPI_SUCCESS;
 }
 
 int mca_coll_pipering_pulls_read(call_t *call, int rank, char *here, size_t from, size_t bytes)
 {
     const notice_t *notice = call->peer[rank].notice;
-    mca_coll_pipering_traffic_t *traffic = &call->super.traffic;
 
     if (MCA_COLL_PIPERING_PULLS_SMALL < notice->bytes) {
         return mca_coll_pipering_pulls_copy(call, rank, here, notice->own + from, bytes, false);
     }
     (void) memcpy(here, notice->small + from, bytes);
-    traffic->bytes_in += bytes;
-    traffic->bytes_copied += bytes;
-    call->super.schedule.stepped += 1;
+    count(call, bytes, false);
     return OMPI_SUCCESS;
 }
 
