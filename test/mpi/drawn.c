@@ -132,7 +132,9 @@ static bool can(const int of[DRAWN_PARTS])
         return ONE_NODE == of[DRAWN_PLACE]
                && (gathers || bcast || (reduces && !scans && DRAWN_CONTIGUOUS == type));
     case NODE_LEADERS:
-        return (IN_A_ROW == of[DRAWN_PLACE] || IN_TURN == of[DRAWN_PLACE]) && (gathers || bcast);
+        return (IN_A_ROW == of[DRAWN_PLACE] || IN_TURN == of[DRAWN_PLACE])
+               && (gathers || bcast
+                   || (reduces && !scans && any_order && DRAWN_CONTIGUOUS == type));
     case FIXED:
         return (FOLD_REDUCE == call || FOLD_ALLREDUCE == call) && DRAWN_FLOATING == op;
     default:

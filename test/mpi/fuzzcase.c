@@ -25,7 +25,7 @@
  * Where buffers may be a device's (device.c), those of reductions that the module below may serve
  * are not, for these read them; STAGED=1: somebody stages them, in blocking calls.
  *
- * PULLS=1: all gathers, broadcasts and reductions by pulls, or between nodes by leaders.
+ * PULLS=1: gathers, broadcasts and reductions all by pulls, or between nodes by leaders.
  *
  * THREADS=t: so many threads have rows of their own at the same time. LEADERS=1: gathers through
  * coll/mleader alone, of all variants; SEGMENT says of how many bytes its segments are.
@@ -76,7 +76,7 @@ static struct {
  * blocking MPI_Allgatherv threads crash now and then (5.0.7).
  */
 
-/** How gathers are forced: communicators of one node pull, or those of several have leaders. */
+/** How calls are forced: communicators of one node pull, or those of several have leaders. */
 static int by_pulls(dice_t *dice)
 {
     return dice_once_in(dice, 2) ? KNOB_PULLS : KNOB_NODE_LEADERS;
@@ -90,29 +90,29 @@ static void random_folds(dice_t *dice)
     static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS, KNOB_PULLS,
                                    KNOB_NODE_LEADERS};
     static const int of_reduce[] = {KNOB_PIPELINE, KNOB_ROUNDS,    KNOB_ROUNDS, KNOB_PIPELINE,
-                                    KNOB_MESH_TREES, KNOB_MESH_PATH, KNOB_PULLS};
+                                    KNOB_MESH_TREES, KNOB_MESH_PATH, KNOB_PULLS,
+                                    KNOB_NODE_LEADERS};
     static const int of_both[] = {KNOB_RING,        KNOB_ROUNDS,     KNOB_MERGED, KNOB_MESH_PATH,
-                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_PULLS,  KNOB_AUTO,
-                                  KNOB_OFF};
-    static const int of_scatter[] = {KNOB_PIPELINE, KNOB_RING, KNOB_ROUNDS, KNOB_PULLS, KNOB_AUTO,
-                                     KNOB_OFF};
-    const int any = of.pulls ? KNOB_PULLS : 0;
+                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_PULLS,
+                                  KNOB_NODE_LEADERS, KNOB_AUTO, KNOB_OFF};
+    static const int of_scatter[] = {KNOB_PIPELINE, KNOB_RING, KNOB_ROUNDS, KNOB_PULLS,
+                                     KNOB_NODE_LEADERS, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
     of.folds_forced = of.component && (of.rush || of.threaded || !dice_once_in(dice, 3));
     for (int i = 0; i < 4; i++) {
         const int forced = 0 == i   ? of_bcast[dice_roll(dice, 5)]
-                           : 1 == i ? of_reduce[dice_roll(dice, 7)]
+                           : 1 == i ? of_reduce[dice_roll(dice, 8)]
                                     : of_line[dice_roll(dice, 2)];
         const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 4)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
-        knob_set(name, 0 != any && 2 > i ? 0 == i ? by_pulls(dice) : any : algorithm);
+        knob_set(name, of.pulls && 2 > i ? by_pulls(dice) : algorithm);
     }
-    const int both = of_both[dice_roll(dice, of.folds_forced ? 7 : 9)];
-    knob_set("coll_pipering_allreduce_algorithm", 0 != any ? any : both);
-    const int scatter = of_scatter[dice_roll(dice, of.folds_forced ? 4 : 6)];
-    knob_set("coll_pipering_reduce_scatter_algorithm", 0 != any ? any : scatter);
+    const int both = of_both[dice_roll(dice, of.folds_forced ? 8 : 10)];
+    knob_set("coll_pipering_allreduce_algorithm", of.pulls ? by_pulls(dice) : both);
+    const int scatter = of_scatter[dice_roll(dice, of.folds_forced ? 5 : 7)];
+    knob_set("coll_pipering_reduce_scatter_algorithm", of.pulls ? by_pulls(dice) : scatter);
     knob_set("coll_pipering_fixed_point_sum", dice_once_in(dice, 4));
 }
 

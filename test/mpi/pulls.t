@@ -1,5 +1,5 @@
 #!/bin/bash
-# Gathers and reductions inside a node by pulls, gathers between nodes by leaders: random calls of all
+# Gathers and reductions inside a node by pulls, between nodes by leaders: random calls of all
 # kinds, forced; where a rank cannot read others, from the beginning, which leaves them to messages,
 # or from some call on, which is an error of all; where one dies as it reads; and what pulls move: no
 # message, and each byte once.

@@ -15,7 +15,7 @@
  *     rounds       a gather, or a reduction, in rounds of groups of ranks; a scan in rounds
  *     mesh_lines   a reduction along the lines of a mesh
  *     pulls        a gather, or a reduction, inside a node
- *     leaders      a gather between nodes, whose leaders exchange it in rounds
+ *     leaders      the same between nodes, whose leaders exchange it in rounds
  */
 
 #include "coll_pipering_request.h"
@@ -68,7 +68,10 @@ static mca_coll_pipering_rounds_args_t across_of(const request_t *request, bool 
         .out = plan->out,
         .bytes = plan->bytes,
         .contributor = plan->contributor,
-        .starts = plan->starts};
+        .starts = plan->starts,
+        .op = request->call.op,
+        .unit = request->unit,
+        .spreads = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective};
 }
 
 static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **made)

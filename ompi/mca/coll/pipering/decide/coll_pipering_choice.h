@@ -93,7 +93,7 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_grid_t grid;    /**< likewise ... */
     mca_coll_pipering_slots_t slots;  /**< ... and the slots of this rank */
     mca_coll_pipering_splits_t splits; /**< of a gather by pulls */
-    int lanes; /**< of a gather by leaders: those of each node */
+    int lanes; /**< of a call by leaders: those of each node */
     struct mca_coll_pipering_plan_t *across; /**< likewise, of this rank's lane; NULL: it is no
                                                   leader */
     bool shared;               /**< links inside a node go through ring buffers */

@@ -11,7 +11,7 @@
 /**
  * @file
  * Plans of calls by pulls (coll_pipering_pulls.h): who contributes what, no message, and the time;
- * and of gathers between nodes by leaders, which are pulls inside nodes and a plan of its own for
+ * and of calls between nodes by leaders, which are pulls inside nodes and a plan of its own for
  * each lane of leaders, to which nodes are ranks.
  */
 
@@ -118,8 +118,17 @@ void mca_coll_pipering_count_pulls(mca_coll_pipering_draft_t *draft)
 
 bool mca_coll_pipering_can_lead(const mca_coll_pipering_draft_t *draft)
 {
-    return draft->at.pulls && 1 < draft->at.nodes && 1 < draft->at.ppn
+    return draft->at.pulls && 1 < draft->at.nodes && 1 < draft->at.ppn && !draft->plan->key.gaps
            && mca_coll_pipering_can_round(draft);
+}
+
+/* What leaders do with vectors of nodes, or shares of what these have. */
+static mca_coll_pipering_collective_t collective_across(const mca_coll_pipering_draft_t *draft)
+{
+    return !mca_coll_pipering_draft_combines(draft) ? MCA_COLL_PIPERING_ALLGATHERV
+           : MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective
+               ? MCA_COLL_PIPERING_ALLREDUCE
+               : MCA_COLL_PIPERING_REDUCE_SCATTER;
 }
 
 /*
@@ -150,12 +159,18 @@ static mca_coll_pipering_plan_t *plan_across(mca_coll_pipering_draft_t *draft, i
         bytes[i] = (ptrdiff_t) mca_coll_pipering_grid_share(&plan->grid, i, lane);
         total += (size_t) bytes[i];
     }
-    mca_coll_pipering_key_t key = {.collective = MCA_COLL_PIPERING_ALLGATHERV,
+    mca_coll_pipering_key_t key = {.collective = collective_across(draft),
                                    .params = plan->key.params,
+                                   .order_matters = plan->key.order_matters,
                                    .sizes = {.counts = {bytes, true},
                                              .scale = 1,
-                                             .unit = 1,
+                                             .unit = plan->key.sizes.unit,
                                              .parts = nodes}};
+    if (MCA_COLL_PIPERING_ALLREDUCE == key.collective) {
+        key.sizes.counts.at = NULL;
+        key.sizes.count = total;
+        key.sizes.parts = 1;
+    }
     key.params.algorithm = MCA_COLL_PIPERING_ROUNDS;
     key.params.block_size = mca_coll_pipering_given_block(draft);
     if (0 < beta) {
@@ -184,11 +199,38 @@ static mca_coll_pipering_plan_t *plan_across(mca_coll_pipering_draft_t *draft, i
 #define APART MCA_COLL_PIPERING_LEADERS_APART
 
 /*
+ * Leaders read, block by block, the elements of their lane in all vectors of their node, combine
+ * and exchange them; then ranks read what they want of the result.
+ */
+static double time_combining(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_link_cost_t *link = &draft->cost.local;
+    const int ranks = draft->at.ranks, lanes = plan->grid.lanes;
+    const bool spreads = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective;
+    const double total = (double) plan->total, lane = total / lanes;
+    const double wanted = spreads ? total : (double) (plan->largest * plan->key.sizes.unit);
+    const double others = draft->at.ppn - 1;
+    const double blocks = ceil(lane / (double) MCA_COLL_PIPERING_PULLS_BLOCK);
+    const double led = others
+                       * (blocks * READ * link->alpha + lane * (link->beta + draft->combine));
+    const double handled = (1 + lanes * READ) * link->alpha;
+    const double time = 3 * link->latency + led + handled + wanted * link->beta;
+    const double work = ranks * handled + draft->at.nodes * lanes * led
+                        + (spreads ? ranks : 1) * total * link->beta;
+
+    return mca_coll_pipering_crowded_time(&draft->cost, time, work, ranks);
+}
+
+/*
  * Leaders read what ranks of their node have, and exchange it; then all read all of it. Reads are
  * those of whole contributions, or of as many bytes of smaller ones.
  */
 static double time_inside(const mca_coll_pipering_draft_t *draft)
 {
+    if (mca_coll_pipering_draft_combines(draft)) {
+        return time_combining(draft);
+    }
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_link_cost_t *link = &draft->cost.local;
     const int ranks = draft->at.ranks, lanes = plan->grid.lanes;
@@ -209,7 +251,7 @@ void mca_coll_pipering_decide_leaders(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_group_nodes(draft);
+    mca_coll_pipering_group_nodes(draft, true);
     plan->block_size = plan->largest;
     plan->time = HUGE_VAL;
     const int most = plan->grid.lanes, given = draft->fixed_groups;

@@ -349,7 +349,7 @@ static void place_parts(mca_coll_pipering_draft_t *draft)
     }
 }
 
-void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft, bool in_units)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -357,14 +357,15 @@ void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft)
     plan->by_node.leaf_of = NULL;
     order_nodes(draft, draft->at.nodes);
     plan->ring = plan->by_node;
-    make_grid(draft, draft->sizes, draft->at.nodes, 1);
+    make_grid(draft, in_units ? plan->bytes : draft->sizes, draft->at.nodes,
+              in_units ? plan->key.sizes.unit : 1);
 }
 
 void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_group_nodes(draft);
+    mca_coll_pipering_group_nodes(draft, false);
     const shape_t shape = choose_shape(draft);
     plan->time = shape.time;
     make_grid(draft, plan->bytes, shape.groups, plan->key.sizes.unit); /* cut between elements */

@@ -92,15 +92,15 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
-/** Gives a plan the grid of its nodes, whose shares go whole. O(p). */
-void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft);
+/** Gives a plan the grid of its nodes, in bytes or units, whose shares go whole. O(p). */
+void mca_coll_pipering_group_nodes(mca_coll_pipering_draft_t *draft, bool in_units);
 
 /** A gather, or a reduction, inside a node, by pulls (coll_pipering_decide_pulls.c). */
 void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_pulls(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_pull(const mca_coll_pipering_draft_t *draft);
 
-/** A gather between nodes, whose leaders exchange it in rounds (the same file). */
+/** The same between nodes, whose leaders exchange it in rounds (the same file). */
 void mca_coll_pipering_decide_leaders(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_leaders(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_leaders(mca_coll_pipering_draft_t *draft);

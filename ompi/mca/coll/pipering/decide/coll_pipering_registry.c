@@ -84,7 +84,8 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
 #define LEADERS                                                             \
     .algorithm = MCA_COLL_PIPERING_LEADERS, .value = "leaders",             \
     .text = "leaders of nodes",                                             \
-    .help = "leaders of each node exchange what its ranks have, and these read it from them", \
+    .help = "leaders of each node read, or combine, what its ranks have, and exchange it; these " \
+            "read it from them",                                            \
     .decide = mca_coll_pipering_decide_leaders,                             \
     .route = mca_coll_pipering_route_leaders,                               \
     .volumes = mca_coll_pipering_count_leaders,                             \
@@ -116,6 +117,7 @@ static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, BACKWARDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE, LEADERS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, SCAN_ROUNDS},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
@@ -148,16 +150,21 @@ static const mca_coll_pipering_row_t rows[] = {
              "commute: merged",
      .instead = MCA_COLL_PIPERING_MERGED},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE, PULLS, .instead = MCA_COLL_PIPERING_MERGED},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE, LEADERS, .instead = MCA_COLL_PIPERING_MERGED},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, LINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, SCATTER},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, BACKWARDS,
      .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, PULLS, .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER, LEADERS,
+     .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, LINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, SCATTER},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, BACKWARDS,
      .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, PULLS,
+     .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE_SCATTER_BLOCK, LEADERS,
      .instead = MCA_COLL_PIPERING_PIPELINE},
 };
 

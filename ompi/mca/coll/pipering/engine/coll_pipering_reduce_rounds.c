@@ -379,7 +379,7 @@ int mca_coll_pipering_reduce_rounds_new(const mca_coll_pipering_rounds_args_t *a
     reduction->args = *args;
     reduction->came = behind;
     reduction->so_far = (mca_common_colltools_needs_t *) (reduction->came + count);
-    reduction->me = ompi_comm_rank(args->caller->comm);
+    reduction->me = args->me;
     int rc = take_memory(reduction);
     if (OMPI_SUCCESS == rc) {
         rc = put_own(reduction);

@@ -83,14 +83,14 @@ typedef struct mca_coll_pipering_rounds_args_t {
     const mca_common_colltools_caller_t *caller; /**< for complaints about messages */
     int tag;
     bool synchronous; /**< sends wait for their receives, so that no rank runs ahead */
-    int me;           /**< of a gather: this rank, as one of those that have bytes below */
+    int me;           /**< this rank, as one of those that have bytes below */
     bool in_place;    /**< of a gather: what this rank contributes lies where `recv` has it */
     const mca_coll_pipering_layout_t *send, *recv;
     const mca_coll_pipering_grid_t *grid;   /**< in bytes, or elements; not of a scan */
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
     uint64_t in, out;     /**< messages of this rank */
     const mca_coll_pipering_splits_t *splits; /**< of a gather by pulls */
-    const struct mca_coll_pipering_rounds_args_t *across; /**< of one by leaders: their exchange,
+    const struct mca_coll_pipering_rounds_args_t *across; /**< of a call by leaders: their exchange,
                                                                not kept; NULL: this is no leader */
     bool reads; /**< by pulls or leaders: all ranks of this node can read each other's memory */
     const size_t *bytes;  /**< [p] of a gather */

@@ -25,6 +25,9 @@
 /** Bytes from which on a contribution is read by itself, not along with those beside it. */
 #define MCA_COLL_PIPERING_LEADERS_APART ((size_t) 4096)
 
+/** Bytes that are read and worked on while they are in a cache of the second level. */
+#define MCA_COLL_PIPERING_PULLS_BLOCK ((size_t) 128 * 1024)
+
 /** Bytes of the largest contribution that is in a notice, where others find it without a read. */
 #define MCA_COLL_PIPERING_PULLS_SMALL ((size_t) 80)
 

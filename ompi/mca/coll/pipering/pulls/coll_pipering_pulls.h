@@ -55,8 +55,9 @@ int mca_coll_pipering_pulls_gather_new(const struct mca_coll_pipering_rounds_arg
                                        struct mca_coll_pipering_scheduled_t **made);
 
 /**
- * The same for a gather between nodes by leaders: `args->across` is their exchange, whose layouts
- * are not read. An error is one of all ranks of the node alone.
+ * The same for a gather, or a reduction of dense elements whose operation commutes, between nodes
+ * by leaders: `args->across` is their exchange, whose layouts are not read. An error is one of all
+ * ranks of the node alone.
  */
 int mca_coll_pipering_leaders_new(const struct mca_coll_pipering_rounds_args_t *args,
                                   const mca_coll_pipering_call_name_t *name,

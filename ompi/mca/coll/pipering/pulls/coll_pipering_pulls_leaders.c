@@ -10,7 +10,7 @@
 
 /**
  * @file
- * A gather between nodes by leaders (coll_pipering_pulls_call.h inside nodes).
+ * Gathers and reductions between nodes by leaders (coll_pipering_pulls_call.h inside nodes).
  *
  *     node 0: a b c d    1 read   leader a: abcd ....    3 read   a, b, c, d: abcd efgh
  *     node 1: e f g h             leader e: .... efgh
@@ -22,10 +22,19 @@
  * leaders of its node. On a node where memory of others cannot be read, which others do not know,
  * messages take the place of reads.
  *
+ *     values of node 0        of node 1        area of a       of e
+ *     a: 1 2   b: 3 4         e: 5 6  f: 7 8   4 6     ------>  12 14     a reduction
+ *
+ * Of a reduction, an area has the elements of a lane in the vectors of a node, combined block by
+ * block, in which elements of one node's ranks follow those of another's. Leaders exchange theirs
+ * by the rounds of an allreduce, or of a reduce-scatter (coll_pipering_reduce_rounds.c), to which
+ * nodes are ranks; then ranks read what they want of the result.
+ *
  * Cost: between nodes that of rounds among as many ranks as there are nodes; inside, two copies of
  * each byte that a leader receives, and one of those of others; an area of a lane's share of all.
+ * Of a reduction of m bytes a leader of L combines m (q - 1) / L on a node of q ranks.
  * Limits: an area is read when all of it is there. An error is one of all ranks of its node; those
- * of others may wait for messages of its leaders.
+ * of others may wait for messages of its leaders. Reductions are of dense elements, and commute.
  *
  * Kandalla et al. 3 for leaders, which exchange shares of equal contributions there.
  */
@@ -45,11 +54,11 @@ typedef mca_coll_pipering_notice_t notice_t;
 typedef mca_coll_pipering_pulls_call_t call_t;
 typedef mca_coll_pipering_grid_walk_t walk_t;
 
-/* The area of a lane, which a rank delivers from its beginning on. */
+/* The area of a lane, which a rank delivers, or, of its vector, combines, from the beginning on. */
 typedef struct {
     size_t bytes;
     char *area;   /* it is in this memory; NULL: it is read from its leader */
-    size_t done;  /* bytes that are delivered */
+    size_t done;  /* bytes that are delivered, or combined */
     int node;     /* whose share these have come to ... */
     walk_t walk;  /* ... and its piece that is next ... */
     size_t part;  /* ... of which so many bytes are */
@@ -61,6 +70,11 @@ typedef struct {
     int node, lane;   /* of this rank; lane -1: it is no leader */
     lane_t *lanes;    /* [grid->lanes] */
     size_t *taken;    /* [p] bytes that are read of a rank's piece */
+    size_t unit;      /* bytes of what is cut between lanes: an element, or one */
+    mca_coll_pipering_pulls_sum_t sum; /* of a reduction: ... */
+    lane_t next;                       /* ... where this lane is behind the block of the area ... */
+    size_t begin, count;               /* ... of which these elements of vectors are combined */
+    mca_coll_pipering_layout_t result; /* likewise, the user's, in elements of bytes */
     mca_coll_pipering_rounds_args_t across;
     mca_coll_pipering_layout_t area; /* of this lane, to which nodes are ranks */
     bool exchanged;   /* it is complete */
@@ -73,10 +87,61 @@ static const mca_coll_pipering_grid_t *grid_of(const leaders_t *leaders)
     return leaders->super.args.grid;
 }
 
+static bool combines(const leaders_t *leaders)
+{
+    return NULL != leaders->super.args.op;
+}
+
+/* Whether the result, or all contributions, go to all ranks. */
+static bool spreads(const leaders_t *leaders)
+{
+    return !combines(leaders) || leaders->super.args.spreads;
+}
+
 /* The next piece of a walk that is of a lane's share; false: there is none. */
 static bool next_of(walk_t *walk, int lane)
 {
     return mca_coll_pipering_grid_next(walk) && lane == walk->lane;
+}
+
+/* Bytes of the area of a lane's leader. */
+static size_t lane_bytes(const leaders_t *leaders, int lane)
+{
+    const mca_coll_pipering_grid_t *grid = grid_of(leaders);
+    size_t units = 0;
+
+    for (int node = 0; node < grid->groups; ++node) {
+        units += mca_coll_pipering_grid_share(grid, node, lane);
+    }
+    return units * leaders->unit;
+}
+
+/* So many bytes of it, from the share of a node on. */
+static lane_t lane_of(const leaders_t *leaders, int lane, int node, size_t bytes)
+{
+    return (lane_t){.bytes = bytes,
+                    .node = node,
+                    .walk = mca_coll_pipering_grid_walk(grid_of(leaders), node, lane)};
+}
+
+/* Goes to the piece of an area at which a rank is. */
+static void find_piece(const leaders_t *leaders, int lane, lane_t *its)
+{
+    while (its->part == its->walk.bytes * leaders->unit || lane != its->walk.lane) {
+        its->part = 0;
+        while (!next_of(&its->walk, lane)) {
+            its->node += 1;
+            its->walk = mca_coll_pipering_grid_walk(grid_of(leaders), its->node, lane);
+        }
+    }
+}
+
+/* The rank whose it is. */
+static int rank_of(const leaders_t *leaders, const lane_t *its)
+{
+    const mca_coll_pipering_ring_t *ring = grid_of(leaders)->ring;
+
+    return ring->rank[ring->first[its->node] + its->walk.member];
 }
 
 /* ---- what a leader has of its node ---- */
@@ -117,9 +182,54 @@ static bool take_from(leaders_t *leaders, const walk_t *walk, size_t *budget, in
     return size == left;
 }
 
-/* Reads this lane's share of what the ranks of the node have; true: it is there. */
+/* Finds elements of the vector that adjoin, and follow each other in the area: a block at most. */
+static void find_block(leaders_t *leaders)
+{
+    lane_t *its = &leaders->next;
+    const size_t most = mca_coll_pipering_pulls_block(&leaders->sum), unit = leaders->unit;
+
+    leaders->count = 0;
+    while (leaders->count < most && its->done < its->bytes) {
+        find_piece(leaders, leaders->lane, its);
+        const size_t part = its->part / unit;
+        const size_t begin = leaders->super.args.starts[rank_of(leaders, its)] + its->walk.from
+                             + part;
+        if (0 < leaders->count && begin != leaders->begin + leaders->count) {
+            return;
+        }
+        leaders->begin = 0 == leaders->count ? begin : leaders->begin;
+        const size_t count = mca_coll_pipering_at_most(its->walk.bytes - part,
+                                                       most - leaders->count);
+        leaders->count += count;
+        its->part += count * unit;
+        its->done += count * unit;
+    }
+}
+
+/* Combines this lane's elements of the vectors of the node; true: all of them. */
+static bool combine_share(leaders_t *leaders, size_t *budget, int *rc)
+{
+    while (0 < leaders->count || leaders->next.done < leaders->next.bytes) {
+        if (0 == leaders->count) {
+            find_block(leaders);
+        }
+        const size_t at = leaders->next.done - leaders->count * leaders->unit;
+        if (!mca_coll_pipering_pulls_combine(&leaders->super, &leaders->sum,
+                                             leaders->area.buffer + at, leaders->begin,
+                                             leaders->count, at / leaders->unit, budget, rc)) {
+            return false;
+        }
+        leaders->count = 0;
+    }
+    return true;
+}
+
+/* Takes this lane's share of what the ranks of the node have; true: it is there. */
 static bool take_share(leaders_t *leaders, size_t *budget, int *rc)
 {
+    if (combines(leaders)) {
+        return combine_share(leaders, budget, rc);
+    }
     walk_t walk = mca_coll_pipering_grid_walk(grid_of(leaders), leaders->node, leaders->lane);
     bool here = true;
 
@@ -136,7 +246,9 @@ static int begin_exchange(leaders_t *leaders)
 {
     const mca_coll_pipering_ring_t *ring = grid_of(leaders)->ring;
     mca_coll_pipering_scheduled_t **inner = &leaders->super.super.inner;
-    const int rc = mca_coll_pipering_gather_rounds_new(&leaders->across, inner);
+    const int rc = combines(leaders)
+                       ? mca_coll_pipering_reduce_rounds_new(&leaders->across, inner)
+                       : mca_coll_pipering_gather_rounds_new(&leaders->across, inner);
 
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -180,20 +292,6 @@ static bool exchange(leaders_t *leaders, int *rc)
 
 /* ---- delivery ---- */
 
-/* Goes to the piece of an area that is to be delivered next. */
-static void find_piece(const leaders_t *leaders, int lane)
-{
-    lane_t *its = &leaders->lanes[lane];
-
-    while (its->part == its->walk.bytes || lane != its->walk.lane) {
-        its->part = 0;
-        while (!next_of(&its->walk, lane)) {
-            its->node += 1;
-            its->walk = mca_coll_pipering_grid_walk(grid_of(leaders), its->node, lane);
-        }
-    }
-}
-
 /* Reads as much of an area as the block holds, in the place of another one's. */
 static int read_block(leaders_t *leaders, int lane, const notice_t *notice)
 {
@@ -215,15 +313,16 @@ static size_t deliver_part(leaders_t *leaders, int lane, const notice_t *notice,
                            int *rc)
 {
     call_t *call = &leaders->super;
-    const mca_coll_pipering_layout_t *recv = call->args.recv;
+    const mca_coll_pipering_layout_t *recv = combines(leaders) ? &leaders->result
+                                                              : call->args.recv;
     lane_t *its = &leaders->lanes[lane];
-    const mca_coll_pipering_ring_t *ring = grid_of(leaders)->ring;
-    const int rank = ring->rank[ring->first[its->node] + its->walk.member];
-    const size_t from = its->walk.from + its->part;
-    size_t size = its->walk.bytes - its->part;
+    const int rank = rank_of(leaders, its);
+    const size_t from = its->walk.from * leaders->unit + its->part;
+    size_t size = its->walk.bytes * leaders->unit - its->part;
 
     size = size < most ? size : most;
-    if (call->args.me == rank && call->args.in_place) {
+    if (combines(leaders) ? !spreads(leaders) && call->args.me != rank
+                          : call->args.me == rank && call->args.in_place) {
         return size;
     }
     if (NULL == its->area && recv->dense && APART <= size) {
@@ -253,7 +352,7 @@ static bool deliver(leaders_t *leaders, int lane, const notice_t *notice, size_t
     lane_t *its = &leaders->lanes[lane];
 
     while (OMPI_SUCCESS == *rc && 0 < *budget && its->done < its->bytes) {
-        find_piece(leaders, lane);
+        find_piece(leaders, lane, its);
         const size_t done = deliver_part(leaders, lane, notice, *budget, rc);
         *budget -= done;
         its->done += done;
@@ -318,13 +417,14 @@ static bool advance(call_t *call, int *rc)
 static int exchange_step(void *context, int from, int to)
 {
     leaders_t *leaders = context;
-    size_t budget = SIZE_MAX;
+    size_t budget = MCA_COLL_PIPERING_PULLS_BUDGET;
     int rc = OMPI_SUCCESS;
 
     (void) from, (void) to;
-    /* what others have has come in, so that this is the rank's own */
-    return !take_share(leaders, &budget, &rc) || exchange(leaders, &rc) ? rc
-                                                                        : OMPI_ERR_WOULD_BLOCK;
+    /* what others have has come in */
+    return (take_share(leaders, &budget, &rc) && exchange(leaders, &rc)) || OMPI_SUCCESS != rc
+               ? rc
+               : OMPI_ERR_WOULD_BLOCK;
 }
 
 static int deliver_step(void *context, int from, int to)
@@ -337,15 +437,14 @@ static int deliver_step(void *context, int from, int to)
     return read_areas(leaders, &budget, &rc) || OMPI_SUCCESS != rc ? rc : OMPI_ERR_WOULD_BLOCK;
 }
 
-/* Pieces of contributions come to leaders, and areas to all. */
-static void list_messages(leaders_t *leaders)
+/* Pieces of contributions come to leaders. */
+static void list_pieces(leaders_t *leaders)
 {
     call_t *call = &leaders->super;
     mca_common_colltools_schedule_t *schedule = &call->super.schedule;
-    const int lanes = grid_of(leaders)->lanes;
-    mca_common_colltools_needs_t needs = {0, 0, 0};
+    const mca_common_colltools_needs_t needs = {0, 0, 0};
 
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < grid_of(leaders)->lanes; ++lane) {
         walk_t walk = mca_coll_pipering_grid_walk(grid_of(leaders), leaders->node, lane);
         while (next_of(&walk, lane)) {
             const int rank = call->member[walk.member];
@@ -359,11 +458,53 @@ static void list_messages(leaders_t *leaders)
             }
         }
     }
+}
+
+/* Of a reduction, each lane's elements of vectors. */
+static void list_vectors(leaders_t *leaders)
+{
+    call_t *call = &leaders->super;
+    mca_common_colltools_schedule_t *schedule = &call->super.schedule;
+    const mca_common_colltools_needs_t needs = {0, 0, 0};
+    char *own = call->own;
+
+    for (int lane = 0; lane < grid_of(leaders)->lanes; ++lane) {
+        const size_t bytes = lane_bytes(leaders, lane);
+        if (call->me != lane && 0 < bytes) {
+            mca_common_colltools_schedule_bytes(&schedule->sends, own, bytes, call->member[lane],
+                                                needs);
+        }
+        for (int i = 0; lane == leaders->lane && i < call->p; ++i) {
+            char *came = leaders->sum.came + (size_t) i * bytes;
+            if (call->me == i) {
+                (void) memcpy(came, own, bytes);
+            } else {
+                mca_common_colltools_schedule_bytes(&schedule->receives, came, bytes,
+                                                    call->member[i], needs);
+            }
+        }
+        own += bytes;
+    }
+}
+
+/* What leaders want comes to them, then areas come to all. */
+static void list_messages(leaders_t *leaders)
+{
+    call_t *call = &leaders->super;
+    mca_common_colltools_schedule_t *schedule = &call->super.schedule;
+    const int lanes = grid_of(leaders)->lanes;
+    mca_common_colltools_needs_t needs = {0, 0, 0};
+
+    if (combines(leaders)) {
+        list_vectors(leaders);
+    } else {
+        list_pieces(leaders);
+    }
     if (0 <= leaders->lane) {
         needs.receives = schedule->receives.count;
         mca_common_colltools_schedule_step(schedule, exchange_step, 0, 0, needs);
         for (int i = 0; i < call->p; ++i) {
-            if (call->me != i) {
+            if (call->me != i && 0 < leaders->lanes[leaders->lane].bytes) {
                 mca_common_colltools_schedule_bytes(
                     &schedule->sends, leaders->area.buffer, leaders->lanes[leaders->lane].bytes,
                     call->member[i], (mca_common_colltools_needs_t){.steps = 1});
@@ -386,35 +527,85 @@ static void list_messages(leaders_t *leaders)
 
 /* ---- making ---- */
 
-/* Bytes of a lane's share of all contributions. */
-static size_t lane_bytes(const mca_coll_pipering_grid_t *grid, int lane)
+static size_t vector_bytes(const leaders_t *leaders)
 {
-    size_t bytes = 0;
+    const mca_coll_pipering_rounds_args_t *args = &leaders->super.args;
+    size_t count = 0;
 
-    for (int node = 0; node < grid->groups; ++node) {
-        bytes += mca_coll_pipering_grid_share(grid, node, lane);
+    for (int r = 0; r < ompi_comm_size(args->caller->comm); ++r) {
+        count += args->bytes[r];
     }
-    return bytes;
+    return count * leaders->unit;
 }
 
 /*
- * Memory: the area of this rank's lane, by messages those of all, the rank's contribution if it is
- * not dense, and a block.
+ * Bytes of the own contribution that are copied: those of one that is not dense, or is cut for
+ * messages; and of one whose place results of others take.
+ */
+static size_t copied_bytes(const leaders_t *leaders)
+{
+    const mca_coll_pipering_rounds_args_t *args = &leaders->super.args;
+
+    if (!combines(leaders)) {
+        return mca_coll_pipering_rounds_source(args)->dense ? 0 : args->bytes[args->me];
+    }
+    return !args->reads || (args->in_place && !spreads(leaders) && 0 < args->starts[args->me])
+               ? leaders->super.vector
+               : 0;
+}
+
+/* Copies it; what is cut for messages, lane by lane. */
+static int copy_own(leaders_t *leaders, char *copy)
+{
+    call_t *call = &leaders->super;
+    const mca_coll_pipering_rounds_args_t *args = &call->args;
+    const char *own = call->own;
+
+    call->own = copy;
+    if (!combines(leaders)) {
+        return mca_coll_pipering_scheduled_pack(&call->super, mca_coll_pipering_rounds_source(args),
+                                                args->me, copy, args->bytes[args->me]);
+    }
+    if (args->reads) {
+        (void) memcpy(copy, own, call->vector);
+    }
+    for (int lane = 0; !args->reads && lane < args->grid->lanes; ++lane) {
+        lane_t its = lane_of(leaders, lane, 0, lane_bytes(leaders, lane));
+        for (; its.done < its.bytes; its.done += its.part) {
+            find_piece(leaders, lane, &its);
+            its.part = its.walk.bytes * leaders->unit;
+            (void) memcpy(copy,
+                          own + (args->starts[rank_of(leaders, &its)] + its.walk.from)
+                                    * leaders->unit,
+                          its.part);
+            copy += its.part;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+/*
+ * Memory: the area of this rank's lane, by messages those of all and the values that come for this
+ * one, what is copied of the own contribution, and a block.
  */
 static int take_memory(leaders_t *leaders)
 {
     call_t *call = &leaders->super;
     const mca_coll_pipering_rounds_args_t *args = &call->args;
-    const mca_coll_pipering_layout_t *from = mca_coll_pipering_rounds_source(args);
-    const bool packs = !from->dense && 0 < args->bytes[args->me];
-    const bool through = !args->recv->dense;
-    size_t size = (packs ? args->bytes[args->me] : 0) + (args->reads ? BLOCK : 0);
+    const bool leads = 0 <= leaders->lane, through = !combines(leaders) && !args->recv->dense;
+    const size_t area = leads ? lane_bytes(leaders, leaders->lane) : 0;
+    const size_t came = combines(leaders) && !args->reads ? (size_t) call->p * area : 0;
+    const size_t copied = copied_bytes(leaders);
+    size_t size = area + came + copied + (args->reads ? BLOCK + leaders->unit : 0);
 
     for (int lane = 0; lane < args->grid->lanes; ++lane) {
         lane_t *its = &leaders->lanes[lane];
-        *its = (lane_t){.bytes = lane_bytes(args->grid, lane),
-                        .walk = mca_coll_pipering_grid_walk(args->grid, 0, lane)};
-        size += !args->reads || lane == leaders->lane ? its->bytes : 0;
+        *its = spreads(leaders)
+                   ? lane_of(leaders, lane, 0, lane_bytes(leaders, lane))
+                   : lane_of(leaders, lane, leaders->node,
+                             leaders->unit
+                                 * mca_coll_pipering_grid_share(args->grid, leaders->node, lane));
+        size += args->reads || lane == leaders->lane ? 0 : its->bytes;
     }
     char *memory = malloc(size);
     call->super.memory = memory;
@@ -422,19 +613,45 @@ static int take_memory(leaders_t *leaders)
     if (NULL == memory || (through && NULL == call->super.unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    leaders->area.buffer = memory;
+    memory += area;
+    leaders->sum.came = 0 < came ? memory : NULL;
+    leaders->sum.came_bytes = area;
+    memory += came;
     for (int lane = 0; lane < args->grid->lanes; ++lane) {
         lane_t *its = &leaders->lanes[lane];
-        if (!args->reads || lane == leaders->lane) {
+        if (lane == leaders->lane) {
+            its->area = leaders->area.buffer;
+        } else if (!args->reads) {
             its->area = memory;
             memory += its->bytes;
         }
     }
-    leaders->area.buffer = 0 <= leaders->lane ? leaders->lanes[leaders->lane].area : NULL;
-    call->own = packs ? memory : mca_coll_pipering_dense_place(from, args->me);
-    leaders->block = memory + (packs ? args->bytes[args->me] : 0);
-    return packs ? mca_coll_pipering_scheduled_pack(&call->super, from, args->me, call->own,
-                                                    args->bytes[args->me])
-                 : OMPI_SUCCESS;
+    leaders->block = leaders->sum.values = memory + copied;
+    return 0 < copied ? copy_own(leaders, memory) : OMPI_SUCCESS;
+}
+
+/* The user's buffers, of a reduction in elements of bytes; what this rank combines. */
+static void find_buffers(leaders_t *leaders)
+{
+    call_t *call = &leaders->super;
+    const mca_coll_pipering_rounds_args_t *args = &call->args;
+
+    leaders->unit = 1;
+    if (!combines(leaders)) {
+        const mca_coll_pipering_layout_t *from = mca_coll_pipering_rounds_source(args);
+        call->own = from->dense ? mca_coll_pipering_dense_place(from, args->me) : NULL;
+        return;
+    }
+    const size_t first = args->spreads ? 0 : args->starts[args->me] * args->unit.size;
+    leaders->unit = args->unit.size;
+    leaders->sum.size = leaders->unit;
+    leaders->result = (mca_coll_pipering_layout_t){.buffer = args->recv->buffer - first,
+                                                   .starts = args->starts,
+                                                   .extent = (ptrdiff_t) leaders->unit,
+                                                   .dense = true};
+    call->own = args->send->buffer;
+    call->vector = vector_bytes(leaders);
 }
 
 int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
@@ -464,8 +681,10 @@ int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
     call->all = true;
     call->advance = advance;
     call->fill = fill;
+    find_buffers(leaders);
     const int rc = take_memory(leaders);
     if (OMPI_SUCCESS == rc && 0 <= leaders->lane) {
+        leaders->next = lane_of(leaders, leaders->lane, 0, lane_bytes(leaders, leaders->lane));
         leaders->across = *args->across;
         leaders->area.type = MPI_BYTE;
         leaders->area.starts = leaders->across.starts;

@@ -47,11 +47,10 @@ typedef struct {
     call_t super;
     size_t count, size; /* elements of the vector, bytes of each */
     bool by_parts;      /* ranges are parts of the result */
-    bool in_order;      /* of ranks, the last one first */
     range_t range;      /* that this rank combines ... */
-    size_t combined;    /* ... elements of it that it has combined ... */
-    int operands;       /* ... and vectors of which it has the next block */
-    char *sum, *values; /* [block] the block, and another rank's */
+    size_t combined;    /* ... and elements of it that it has combined ... */
+    mca_coll_pipering_pulls_sum_t sum; /* ... but for ... */
+    char *block;        /* ... the block that is next */
     char *result;       /* of the range: in the receive buffer, if all of it is wanted */
     bool told;          /* others know that it is there */
     size_t *taken;      /* [p] bytes of results from each rank, in the same memory */
@@ -95,66 +94,22 @@ static char *place_of(const reduction_t *reduction, size_t element)
            + (element - wanted_by(reduction, reduction->super.me).begin) * reduction->size;
 }
 
-static size_t block_of(const reduction_t *reduction)
-{
-    return 1 + (MCA_COLL_PIPERING_PULLS_BLOCK - 1) / reduction->size;
-}
-
-/* ---- combining ---- */
-
-/* The vector that comes next; in any order the own one is the last. */
-static int next_operand(const reduction_t *reduction)
-{
-    const call_t *call = &reduction->super;
-
-    return reduction->in_order ? call->p - 1 - reduction->operands
-                               : (call->me + 1 + reduction->operands) % call->p;
-}
-
-/* Combines the next vector's block of elements in front of the sum; false: it is not there yet. */
-static bool combine(reduction_t *reduction, size_t begin, size_t count, int *rc)
-{
-    call_t *call = &reduction->super;
-    const int rank = next_operand(reduction);
-    const size_t at = begin * reduction->size, bytes = count * reduction->size;
-    char *values = 0 == reduction->operands ? reduction->sum : reduction->values;
-
-    if (rank != call->me) {
-        if (!mca_coll_pipering_pulls_find(call, rank, rc)) {
-            return false;
-        }
-        *rc = mca_coll_pipering_pulls_read(call, rank, values, at, bytes);
-    } else if (0 == reduction->operands) {
-        (void) memcpy(values, call->own + at, bytes);
-    } else {
-        values = call->own + at;
-    }
-    if (OMPI_SUCCESS == *rc && 0 < reduction->operands) {
-        ompi_op_reduce(call->args.op, values, reduction->sum, count, call->args.unit.type);
-    }
-    reduction->operands += 1;
-    return OMPI_SUCCESS == *rc;
-}
-
 /* Combines the range of this rank; true: all of it. */
 static bool combine_range(reduction_t *reduction, size_t *budget, int *rc)
 {
     const size_t size = reduction->size, length = reduction->range.end - reduction->range.begin;
+    const size_t block = mca_coll_pipering_pulls_block(&reduction->sum);
 
     while (reduction->combined < length) {
-        const size_t left = length - reduction->combined;
-        const size_t count = mca_coll_pipering_at_most(block_of(reduction), left);
-        while (reduction->operands < reduction->super.p) {
-            if (0 == *budget
-                || !combine(reduction, reduction->range.begin + reduction->combined, count, rc)) {
-                return false;
-            }
-            *budget -= mca_coll_pipering_at_most(*budget, count * size);
+        const size_t count = mca_coll_pipering_at_most(block, length - reduction->combined);
+        if (!mca_coll_pipering_pulls_combine(&reduction->super, &reduction->sum, reduction->block,
+                                             reduction->range.begin + reduction->combined, count, 0,
+                                             budget, rc)) {
+            return false;
         }
-        (void) memcpy(reduction->result + reduction->combined * size, reduction->sum,
+        (void) memcpy(reduction->result + reduction->combined * size, reduction->block,
                       count * size);
         reduction->combined += count;
-        reduction->operands = 0;
     }
     return true;
 }
@@ -249,7 +204,7 @@ static int take_memory(reduction_t *reduction)
 {
     call_t *call = &reduction->super;
     const range_t piece = piece_of(reduction, call->me), range = reduction->range;
-    const size_t block = block_of(reduction) * reduction->size;
+    const size_t block = mca_coll_pipering_pulls_block(&reduction->sum) * reduction->size;
     const bool all_wanted = piece.end - piece.begin == range.end - range.begin;
     const bool moves = call->args.in_place && 0 < wanted_by(reduction, call->me).begin;
     const size_t kept = all_wanted ? 0 : (range.end - range.begin) * reduction->size;
@@ -259,8 +214,8 @@ static int take_memory(reduction_t *reduction)
     if (NULL == memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    reduction->sum = memory;
-    reduction->values = memory + block;
+    reduction->block = memory;
+    reduction->sum.values = memory + block;
     reduction->result = all_wanted && 0 < range.end - range.begin
                             ? place_of(reduction, range.begin)
                             : memory + 2 * block;
@@ -293,7 +248,7 @@ int mca_coll_pipering_pulls_reduce_new(const mca_coll_pipering_rounds_args_t *ar
     }
     reduction->size = args->unit.size;
     reduction->by_parts = are_even(args->bytes, call->p, reduction->count);
-    reduction->in_order = in_order;
+    reduction->sum = (mca_coll_pipering_pulls_sum_t){.size = reduction->size, .in_order = in_order};
     reduction->range = range_of(reduction, call->me);
     call->vector = reduction->count * reduction->size;
     call->own = args->send->buffer;
