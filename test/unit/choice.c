@@ -523,8 +523,9 @@ static void try_call(findings_t *found, const call_t *call, bool all)
                 "%s: %s of blocks of %zu bytes, lanes %d", show(call), plan->row->value,
                 plan->block_size, plan->grid.lanes);
         if (MCA_COLL_PIPERING_SMALL <= plan->total) {
-            note_margin(1 < call->at.load ? &found->crowded : &found->alone, plan,
-                        1 / shares.best);
+            const bool waits = 1 < call->at.load
+                               && MCA_COLL_PIPERING_LEADERS != plan->row->algorithm;
+            note_margin(waits ? &found->crowded : &found->alone, plan, 1 / shares.best);
         }
         if (all && MCA_COLL_PIPERING_TAKEN == plan->reason) {
             tap_try(&found->bounded, is_bounded(call, plan), "%s: %s", show(call),

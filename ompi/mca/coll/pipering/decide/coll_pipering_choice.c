@@ -35,7 +35,8 @@
 /*
  * The module below must be so many times as slow by the model as the best row, which knows neither
  * all that delays blocks of a pipeline nor, where ranks share processors, who waits for whom, nor
- * what the component itself does in a small call.
+ * what the component itself does in a small call. Leaders wait for each other in few rounds: where
+ * ranks share processors they take no larger part of the module below's time than it says.
  */
 #define MARGIN 1.05
 #define MARGIN_LARGE 1.2
@@ -118,8 +119,8 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
         return pays_on_one_node(draft, best) ? MCA_COLL_PIPERING_TAKEN
                                              : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    plan->margin = 1 < draft->at.load || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE
-                                                                                : MARGIN;
+    const bool waits = 1 < draft->at.load && MCA_COLL_PIPERING_LEADERS != best->row->algorithm;
+    plan->margin = waits || MCA_COLL_PIPERING_SMALL > plan->total ? MARGIN_LARGE : MARGIN;
     return !waits_for_processors(draft)
                    && share_of(&best->time, &plan->below) * plan->margin < 1
                ? MCA_COLL_PIPERING_TAKEN
