@@ -23,6 +23,8 @@ s/NULL == request->call\.op ? begin_copies(request)$/begin_copies(request);/
 /^ *if (mca_coll_pipering_scans(call->collective)) {/,/^    }/d
 s/return NULL == call->op ? mca_coll_pipering_gather_rounds_new(&args, made)$/return mca_coll_pipering_gather_rounds_new(\&args, made);/
 /^ *: mca_coll_pipering_reduce_rounds_new(&args, made);/d
+s/const int rc = combines(leaders)$/const int rc = mca_coll_pipering_gather_rounds_new(\&leaders->across, inner);/
+/^ *[?:] mca_coll_pipering_\(reduce\|gather\)_rounds_new(&leaders->across, inner)/d
 
 # sums in fixed point
 /^ \*     fixed_point /d

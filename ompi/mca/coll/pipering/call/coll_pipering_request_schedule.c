@@ -107,20 +107,18 @@ static int make_schedule(request_t *request, mca_coll_pipering_scheduled_t **mad
     if (MCA_COLL_PIPERING_MESH_LINES == plan->row->algorithm) {
         return mca_coll_pipering_mesh_lines(&args, call->context->setup->ways, made);
     }
-    if (MCA_COLL_PIPERING_PULLS == plan->row->algorithm) {
+    const bool pulls = MCA_COLL_PIPERING_PULLS == plan->row->algorithm;
+    if (pulls || MCA_COLL_PIPERING_LEADERS == plan->row->algorithm) {
         const mca_coll_pipering_call_name_t name = name_of(request);
-        return NULL == call->op
-                   ? mca_coll_pipering_pulls_gather_new(&args, &name, made)
-                   : mca_coll_pipering_pulls_reduce_new(&args, &name, plan->key.ordered, made);
-    }
-    if (MCA_COLL_PIPERING_LEADERS == plan->row->algorithm) {
-        const mca_coll_pipering_call_name_t name = name_of(request);
+        if (pulls && NULL == call->op) {
+            return mca_coll_pipering_pulls_gather_new(&args, &name, made);
+        }
         mca_coll_pipering_rounds_args_t across;
         if (NULL != plan->across) {
             across = across_of(request, waits);
             args.across = &across;
         }
-        return mca_coll_pipering_leaders_new(&args, &name, made);
+        return mca_coll_pipering_leaders_new(&args, &name, plan->key.ordered, made);
     }
     if (mca_coll_pipering_scans(call->collective)) {
         return mca_coll_pipering_scan_rounds_new(&args, made);

@@ -102,7 +102,11 @@ void mca_coll_pipering_decide_pulls(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_place_parts(plan, draft->at.ranks);
+    if (mca_coll_pipering_draft_combines(draft)) {
+        mca_coll_pipering_group_nodes(draft, true);
+    } else {
+        mca_coll_pipering_place_parts(plan, draft->at.ranks);
+    }
     plan->block_size = plan->largest;
     plan->splits = find_splits(draft);
     plan->time = time_of(draft);

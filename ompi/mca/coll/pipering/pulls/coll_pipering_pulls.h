@@ -55,21 +55,13 @@ int mca_coll_pipering_pulls_gather_new(const struct mca_coll_pipering_rounds_arg
                                        struct mca_coll_pipering_scheduled_t **made);
 
 /**
- * The same for a gather, or a reduction of dense elements whose operation commutes, between nodes
- * by leaders: `args->across` is their exchange, whose layouts are not read. An error is one of all
- * ranks of the node alone.
+ * The same for a gather between nodes by leaders, or a reduction of dense elements, between nodes
+ * or inside one: `args->across` is the exchange of leaders, whose layouts are not read. `in_order`:
+ * the operation does not commute. An error is one of all ranks of the node alone.
  */
 int mca_coll_pipering_leaders_new(const struct mca_coll_pipering_rounds_args_t *args,
-                                  const mca_coll_pipering_call_name_t *name,
+                                  const mca_coll_pipering_call_name_t *name, bool in_order,
                                   struct mca_coll_pipering_scheduled_t **made);
-
-/**
- * The same as a gather for a reduction of dense elements, of which `args` has those of the result
- * that each rank wants; of an allreduce, that it makes. `in_order`: the operation does not commute.
- */
-int mca_coll_pipering_pulls_reduce_new(const struct mca_coll_pipering_rounds_args_t *args,
-                                       const mca_coll_pipering_call_name_t *name, bool in_order,
-                                       struct mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS
 

@@ -17,7 +17,6 @@
 
 #include <ctype.h>
 
-#include "ompi/mca/coll/pipering/engine/coll_pipering_engine_steps.h"
 #include "ompi/mca/common/colltools/common_colltools_help.h"
 #include "opal/util/output.h"
 
@@ -118,50 +117,6 @@ int mca_coll_pipering_pulls_read(call_t *call, int rank, char *here, size_t from
     (void) memcpy(here, notice->small + from, bytes);
     count(call, bytes, false);
     return OMPI_SUCCESS;
-}
-
-/* ---- vectors ---- */
-
-/* Combines the values of the next vector in front of the sum; false: they are not there yet. */
-static bool combine_next(call_t *call, mca_coll_pipering_pulls_sum_t *sum, char *to, size_t begin,
-                         size_t count, size_t came_at, int *rc)
-{
-    const int rank = sum->in_order ? call->p - 1 - sum->operands
-                                   : (call->me + 1 + sum->operands) % call->p;
-    const size_t bytes = count * sum->size;
-    char *values = NULL != sum->came
-                       ? sum->came + (size_t) rank * sum->came_bytes + came_at * sum->size
-                   : rank == call->me ? call->own + begin * sum->size
-                                      : NULL;
-
-    if (NULL == values) {
-        values = 0 == sum->operands ? to : sum->values;
-        if (!mca_coll_pipering_pulls_find(call, rank, rc)) {
-            return false;
-        }
-        *rc = mca_coll_pipering_pulls_read(call, rank, values, begin * sum->size, bytes);
-    } else if (0 == sum->operands) {
-        (void) memcpy(to, values, bytes);
-    }
-    if (OMPI_SUCCESS == *rc && 0 < sum->operands) {
-        ompi_op_reduce(call->args.op, values, to, count, call->args.unit.type);
-    }
-    sum->operands += 1;
-    return OMPI_SUCCESS == *rc;
-}
-
-bool mca_coll_pipering_pulls_combine(call_t *call, mca_coll_pipering_pulls_sum_t *sum, char *to,
-                                     size_t begin, size_t count, size_t came_at, size_t *budget,
-                                     int *rc)
-{
-    while (sum->operands < call->p) {
-        if (0 == *budget || !combine_next(call, sum, to, begin, count, came_at, rc)) {
-            return false;
-        }
-        *budget -= mca_coll_pipering_at_most(*budget, count * sum->size);
-    }
-    sum->operands = 0;
-    return true;
 }
 
 /* ---- the notice ---- */

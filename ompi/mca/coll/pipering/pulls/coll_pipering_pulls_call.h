@@ -91,32 +91,6 @@ int mca_coll_pipering_pulls_copy(mca_coll_pipering_pulls_call_t *call, int rank,
 int mca_coll_pipering_pulls_read(mca_coll_pipering_pulls_call_t *call, int rank, char *here,
                                  size_t from, size_t bytes);
 
-/** Vectors of all ranks of a call of dense elements that are combined block by block. */
-typedef struct mca_coll_pipering_pulls_sum_t {
-    size_t size;       /**< bytes of an element */
-    bool in_order;     /**< of ranks, the last one first */
-    char *values;      /**< [block] memory for those of another rank */
-    char *came;        /**< NULL, or [p] vectors that have come by messages, of so many ... */
-    size_t came_bytes; /**< ... bytes each */
-    int operands;      /**< vectors of which the block is combined */
-} mca_coll_pipering_pulls_sum_t;
-
-/** Elements of a block. */
-static inline size_t mca_coll_pipering_pulls_block(const mca_coll_pipering_pulls_sum_t *sum)
-{
-    return 1 + (MCA_COLL_PIPERING_PULLS_BLOCK - 1) / sum->size;
-}
-
-/**
- * Combines elements [begin, begin + count) of all vectors, a block at most, to `to`, which none of
- * them has; of those that came, elements from `came_at` on. Without `in_order` the own vector is
- * the last, and that of the next rank the first, so that no two ranks read the same one. False:
- * *budget, in bytes, is used up, a vector is not there yet, or *rc; call it again.
- */
-bool mca_coll_pipering_pulls_combine(mca_coll_pipering_pulls_call_t *call,
-                                     mca_coll_pipering_pulls_sum_t *sum, char *to, size_t begin,
-                                     size_t count, size_t came_at, size_t *budget, int *rc);
-
 /** Bytes that a rank contributes. */
 static inline size_t mca_coll_pipering_pulls_bytes(const mca_coll_pipering_pulls_call_t *call,
                                                    int rank)

@@ -10,7 +10,8 @@
 
 /**
  * @file
- * Gathers and reductions between nodes by leaders (coll_pipering_pulls_call.h inside nodes).
+ * Gathers between nodes by leaders (coll_pipering_pulls_call.h inside nodes), and reductions,
+ * between nodes or inside one: there all ranks are leaders, and exchange nothing.
  *
  *     node 0: a b c d    1 read   leader a: abcd ....    3 read   a, b, c, d: abcd efgh
  *     node 1: e f g h             leader e: .... efgh
@@ -22,19 +23,24 @@
  * leaders of its node. On a node where memory of others cannot be read, which others do not know,
  * messages take the place of reads.
  *
- *     values of node 0        of node 1        area of a       of e
- *     a: 1 2   b: 3 4         e: 5 6  f: 7 8   4 6     ------>  12 14     a reduction
+ * Of a reduction, the area is that of the elements of a lane in all vectors of the node, those for
+ * one node's ranks behind those for another's. They are combined block by block, read into a cache.
  *
- * Of a reduction, an area has the elements of a lane in the vectors of a node, combined block by
- * block, in which elements of one node's ranks follow those of another's. Leaders exchange theirs
- * by the rounds of an allreduce, or of a reduce-scatter (coll_pipering_reduce_rounds.c), to which
- * nodes are ranks; then ranks read what they want of the result.
+ *                      lane 0    lane 1
+ *     vector of a    |  1  2  |  3  4  |    leader a combines 1 2 and 5 6, leader b 3 4 and 7 8
+ *     vector of b    |  5  6  |  7  8  |
+ *
+ * Leaders exchange what they have by the rounds of an allreduce, or of a reduce-scatter
+ * (coll_pipering_reduce_rounds.c), to which nodes are ranks. Then ranks read what they want of the
+ * result. Vectors of a node are combined in the order of ranks or, where the operation commutes,
+ * from the next rank's on: results depend on the arguments, and where ranks are, alone.
  *
  * Cost: between nodes that of rounds among as many ranks as there are nodes; inside, two copies of
  * each byte that a leader receives, and one of those of others; an area of a lane's share of all.
- * Of a reduction of m bytes a leader of L combines m (q - 1) / L on a node of q ranks.
+ * Of a reduction of m bytes a leader of L reads and combines m (q - 1) / L on a node of q ranks.
  * Limits: an area is read when all of it is there. An error is one of all ranks of its node; those
- * of others may wait for messages of its leaders. Reductions are of dense elements, and commute.
+ * of others may wait for messages of its leaders. Reductions are of dense elements, and commute
+ * where there are several nodes.
  *
  * Kandalla et al. 3 for leaders, which exchange shares of equal contributions there.
  */
@@ -71,9 +77,11 @@ typedef struct {
     lane_t *lanes;    /* [grid->lanes] */
     size_t *taken;    /* [p] bytes that are read of a rank's piece */
     size_t unit;      /* bytes of what is cut between lanes: an element, or one */
-    mca_coll_pipering_pulls_sum_t sum; /* of a reduction: ... */
-    lane_t next;                       /* ... where this lane is behind the block of the area ... */
-    size_t begin, count;               /* ... of which these elements of vectors are combined */
+    bool in_order;    /* of a reduction: of ranks, the last one first */
+    char *came;       /* likewise: NULL, or [p] what came by messages of vectors, for the area */
+    lane_t next;      /* likewise, of this lane: what is behind ... */
+    size_t begin, count; /* ... the elements of vectors that are being combined ... */
+    int operands;        /* ... of which so many are */
     mca_coll_pipering_layout_t result; /* likewise, the user's, in elements of bytes */
     mca_coll_pipering_rounds_args_t across;
     mca_coll_pipering_layout_t area; /* of this lane, to which nodes are ranks */
@@ -186,7 +194,7 @@ static bool take_from(leaders_t *leaders, const walk_t *walk, size_t *budget, in
 static void find_block(leaders_t *leaders)
 {
     lane_t *its = &leaders->next;
-    const size_t most = mca_coll_pipering_pulls_block(&leaders->sum), unit = leaders->unit;
+    const size_t unit = leaders->unit, most = 1 + (BLOCK - 1) / unit;
 
     leaders->count = 0;
     while (leaders->count < most && its->done < its->bytes) {
@@ -206,6 +214,39 @@ static void find_block(leaders_t *leaders)
     }
 }
 
+/*
+ * Combines the block of the next vector in front of what is in the area; false: it is not there
+ * yet. Without an order the own vector is the last, and that of the next rank the first, so that no
+ * two ranks read the same one.
+ */
+static bool combine_next(leaders_t *leaders, int *rc)
+{
+    call_t *call = &leaders->super;
+    const size_t bytes = leaders->count * leaders->unit, at = leaders->next.done - bytes;
+    const size_t begin = leaders->begin * leaders->unit;
+    const int rank = leaders->in_order ? call->p - 1 - leaders->operands
+                                       : (call->me + 1 + leaders->operands) % call->p;
+    char *sum = leaders->area.buffer + at;
+    char *values = NULL != leaders->came ? leaders->came + (size_t) rank * leaders->next.bytes + at
+                   : rank == call->me    ? call->own + begin
+                                         : NULL;
+
+    if (NULL == values) {
+        values = 0 == leaders->operands ? sum : leaders->block;
+        if (!mca_coll_pipering_pulls_find(call, rank, rc)) {
+            return false;
+        }
+        *rc = mca_coll_pipering_pulls_read(call, rank, values, begin, bytes);
+    } else if (0 == leaders->operands) {
+        (void) memcpy(sum, values, bytes);
+    }
+    if (OMPI_SUCCESS == *rc && 0 < leaders->operands) {
+        ompi_op_reduce(call->args.op, values, sum, leaders->count, call->args.unit.type);
+    }
+    leaders->operands += 1;
+    return OMPI_SUCCESS == *rc;
+}
+
 /* Combines this lane's elements of the vectors of the node; true: all of them. */
 static bool combine_share(leaders_t *leaders, size_t *budget, int *rc)
 {
@@ -213,13 +254,14 @@ static bool combine_share(leaders_t *leaders, size_t *budget, int *rc)
         if (0 == leaders->count) {
             find_block(leaders);
         }
-        const size_t at = leaders->next.done - leaders->count * leaders->unit;
-        if (!mca_coll_pipering_pulls_combine(&leaders->super, &leaders->sum,
-                                             leaders->area.buffer + at, leaders->begin,
-                                             leaders->count, at / leaders->unit, budget, rc)) {
-            return false;
+        while (leaders->operands < leaders->super.p) {
+            if (0 == *budget || !combine_next(leaders, rc)) {
+                return false;
+            }
+            *budget -= mca_coll_pipering_at_most(*budget, leaders->count * leaders->unit);
         }
         leaders->count = 0;
+        leaders->operands = 0;
     }
     return true;
 }
@@ -271,6 +313,7 @@ static bool exchange(leaders_t *leaders, int *rc)
     mca_coll_pipering_scheduled_t *scheduled = &leaders->super.super;
     int progress = 0;
 
+    leaders->exchanged |= 2 > grid_of(leaders)->groups;
     if (leaders->exchanged) {
         return true;
     }
@@ -318,14 +361,14 @@ static size_t deliver_part(leaders_t *leaders, int lane, const notice_t *notice,
     lane_t *its = &leaders->lanes[lane];
     const int rank = rank_of(leaders, its);
     const size_t from = its->walk.from * leaders->unit + its->part;
-    size_t size = its->walk.bytes * leaders->unit - its->part;
+    const size_t piece = its->walk.bytes * leaders->unit;
+    size_t size = mca_coll_pipering_at_most(piece - its->part, most);
 
-    size = size < most ? size : most;
     if (combines(leaders) ? !spreads(leaders) && call->args.me != rank
                           : call->args.me == rank && call->args.in_place) {
         return size;
     }
-    if (NULL == its->area && recv->dense && APART <= size) {
+    if (NULL == its->area && recv->dense && (APART <= piece || !spreads(leaders))) {
         *rc = mca_coll_pipering_pulls_copy(call, lane,
                                            mca_coll_pipering_dense_place(recv, rank) + from,
                                            notice->split[0] + its->done, size, false);
@@ -475,7 +518,7 @@ static void list_vectors(leaders_t *leaders)
                                                 needs);
         }
         for (int i = 0; lane == leaders->lane && i < call->p; ++i) {
-            char *came = leaders->sum.came + (size_t) i * bytes;
+            char *came = leaders->came + (size_t) i * bytes;
             if (call->me == i) {
                 (void) memcpy(came, own, bytes);
             } else {
@@ -584,9 +627,28 @@ static int copy_own(leaders_t *leaders, char *copy)
     return OMPI_SUCCESS;
 }
 
+/* Where the user wants the area of this lane as it is; NULL: nowhere. */
+static char *wanted_area(const leaders_t *leaders)
+{
+    const mca_coll_pipering_rounds_args_t *args = &leaders->super.args;
+    const mca_coll_pipering_grid_t *grid = args->grid;
+
+    if (!combines(leaders) || 1 < grid->groups || args->in_place) {
+        return NULL;
+    }
+    const size_t count = mca_coll_pipering_grid_bytes(grid, 0), lanes = (size_t) grid->lanes;
+    const size_t begin = mca_coll_pipering_cut(count, lanes, (size_t) leaders->lane);
+    const size_t end = mca_coll_pipering_cut(count, lanes, (size_t) leaders->lane + 1);
+    const size_t first = args->spreads ? 0 : args->starts[args->me];
+
+    return first <= begin && end <= first + (args->spreads ? count : args->bytes[args->me])
+               ? leaders->result.buffer + begin * leaders->unit
+               : NULL;
+}
+
 /*
- * Memory: the area of this rank's lane, by messages those of all and the values that come for this
- * one, what is copied of the own contribution, and a block.
+ * Memory: the area of this rank's lane, unless it is the user's, by messages those of all and the
+ * values that come for this one, what is copied of the own contribution, and a block.
  */
 static int take_memory(leaders_t *leaders)
 {
@@ -594,9 +656,11 @@ static int take_memory(leaders_t *leaders)
     const mca_coll_pipering_rounds_args_t *args = &call->args;
     const bool leads = 0 <= leaders->lane, through = !combines(leaders) && !args->recv->dense;
     const size_t area = leads ? lane_bytes(leaders, leaders->lane) : 0;
+    char *wanted = leads ? wanted_area(leaders) : NULL;
     const size_t came = combines(leaders) && !args->reads ? (size_t) call->p * area : 0;
     const size_t copied = copied_bytes(leaders);
-    size_t size = area + came + copied + (args->reads ? BLOCK + leaders->unit : 0);
+    size_t size = (NULL == wanted ? area : 0) + came + copied
+                  + (args->reads ? BLOCK + leaders->unit : 0);
 
     for (int lane = 0; lane < args->grid->lanes; ++lane) {
         lane_t *its = &leaders->lanes[lane];
@@ -613,21 +677,21 @@ static int take_memory(leaders_t *leaders)
     if (NULL == memory || (through && NULL == call->super.unpacker)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    leaders->area.buffer = memory;
-    memory += area;
-    leaders->sum.came = 0 < came ? memory : NULL;
-    leaders->sum.came_bytes = area;
+    leaders->area.buffer = NULL == wanted ? memory : wanted;
+    memory += NULL == wanted ? area : 0;
+    leaders->came = 0 < came ? memory : NULL;
     memory += came;
     for (int lane = 0; lane < args->grid->lanes; ++lane) {
         lane_t *its = &leaders->lanes[lane];
         if (lane == leaders->lane) {
             its->area = leaders->area.buffer;
+            its->done = NULL == wanted ? 0 : its->bytes;
         } else if (!args->reads) {
             its->area = memory;
             memory += its->bytes;
         }
     }
-    leaders->block = leaders->sum.values = memory + copied;
+    leaders->block = memory + copied;
     return 0 < copied ? copy_own(leaders, memory) : OMPI_SUCCESS;
 }
 
@@ -645,7 +709,6 @@ static void find_buffers(leaders_t *leaders)
     }
     const size_t first = args->spreads ? 0 : args->starts[args->me] * args->unit.size;
     leaders->unit = args->unit.size;
-    leaders->sum.size = leaders->unit;
     leaders->result = (mca_coll_pipering_layout_t){.buffer = args->recv->buffer - first,
                                                    .starts = args->starts,
                                                    .extent = (ptrdiff_t) leaders->unit,
@@ -655,7 +718,7 @@ static void find_buffers(leaders_t *leaders)
 }
 
 int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
-                                  const mca_coll_pipering_call_name_t *name,
+                                  const mca_coll_pipering_call_name_t *name, bool in_order,
                                   mca_coll_pipering_scheduled_t **made)
 {
     const mca_coll_pipering_ring_t *ring = args->grid->ring;
@@ -676,7 +739,8 @@ int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
     leaders->lanes = behind;
     leaders->taken = memset(leaders->lanes + lanes, 0, (size_t) p * sizeof(size_t));
     leaders->node = node;
-    leaders->lane = NULL == args->across ? -1 : call->me;
+    leaders->lane = 1 < args->grid->groups && NULL == args->across ? -1 : call->me;
+    leaders->in_order = in_order;
     leaders->on_device = mca_coll_pipering_rounds_on_device(args);
     call->all = true;
     call->advance = advance;
@@ -685,6 +749,8 @@ int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
     const int rc = take_memory(leaders);
     if (OMPI_SUCCESS == rc && 0 <= leaders->lane) {
         leaders->next = lane_of(leaders, leaders->lane, 0, lane_bytes(leaders, leaders->lane));
+    }
+    if (OMPI_SUCCESS == rc && NULL != args->across) {
         leaders->across = *args->across;
         leaders->area.type = MPI_BYTE;
         leaders->area.starts = leaders->across.starts;
