@@ -119,6 +119,7 @@ static void count_copies(bool gather, int algorithm)
     fill(send, 1 + tap_rank, PART);
     fill(recv, 0 == tap_rank && !gather ? 99 : 0, all);
     const uint64_t before = copies(), served = knob_counter("coll_pipering_calls");
+    const uint64_t messages = knob_counters("coll_pipering_blocks_");
     if (gather) {
         TAP_MPI(MPI_Allgather(send, (int) PART, MPI_BYTE, recv, (int) PART, MPI_BYTE,
                               MPI_COMM_WORLD));
@@ -126,7 +127,9 @@ static void count_copies(bool gather, int algorithm)
         TAP_MPI(MPI_Bcast(recv, (int) all, MPI_BYTE, 0, MPI_COMM_WORLD));
     }
     const uint64_t made = copies() - before;
-    const bool ours = served < knob_counter("coll_pipering_calls");
+    const bool pulled = KNOB_PULLS == algorithm && 0 != tap_number("ONE_NODE", 0);
+    const bool ours = served < knob_counter("coll_pipering_calls")
+                      && (!pulled || messages == knob_counters("coll_pipering_blocks_"));
     bool right = true;
     for (int r = 0; r < tap_size; r++) {
         right = right && has((char *) recv + (size_t) r * PART, gather ? 1 + r : 99, PART);
@@ -134,7 +137,7 @@ static void count_copies(bool gather, int algorithm)
     tap_note("%s, algorithm %d: %llu copies", gather ? "gather" : "bcast", algorithm,
              (unsigned long long) made);
     tap_check(ours && right && made <= (gather ? 2 + PART / PART : 0) + 2 + all / PART,
-              "too many copies, or wrong bytes", "copies of %s, algorithm %d",
+              "too many copies, or messages, or wrong bytes", "copies of %s, algorithm %d",
               gather ? "MPI_Allgather" : "MPI_Bcast", algorithm);
     opal_accelerator.mem_release(0, recv);
     opal_accelerator.mem_release(0, send);
@@ -142,13 +145,13 @@ static void count_copies(bool gather, int algorithm)
 
 static int count_all(int *argc, char ***argv)
 {
-    static const int gathers[] = {KNOB_RING, KNOB_ROUNDS, KNOB_NODE_LEADERS};
-    static const int bcasts[] = {KNOB_PIPELINE, KNOB_ROUNDS, KNOB_NODE_LEADERS};
+    static const int gathers[] = {KNOB_RING, KNOB_ROUNDS, KNOB_NODE_LEADERS, KNOB_PULLS};
+    static const int bcasts[] = {KNOB_PIPELINE, KNOB_ROUNDS, KNOB_NODE_LEADERS, KNOB_PULLS};
 
     tap_begin(argc, argv, MPI_THREAD_SINGLE);
     knob_begin();
     knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS_OFF);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         count_copies(true, gathers[i]);
         count_copies(false, bcasts[i]);
     }

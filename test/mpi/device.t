@@ -23,10 +23,13 @@ export OMPI_MCA_mca_base_component_path=$components:SYSTEM_DEFAULT
 # btl/sm would have the kernel copy into a device's memory, btl/self would do so itself.
 export OMPI_MCA_smsc=^cma OMPI_MCA_btl_self_flags=1
 
+on_one "copies" 3 60 -x COPIES=1 -x ONE_NODE=1 "$bin/device"
 on_nodes "copies" 1,1,1 block 60 -x COPIES=1 "$bin/device"
 on_nodes "copies" 2,1,2 cyclic 60 -x COPIES=1 "$bin/device"
 on_one "as it comes" 3 100 -x N=150 "$bin/device"
 on_nodes "as it comes" 2,1,2 cyclic 100 -x SEED=2 -x N=100 "$bin/device"
+on_one "pulls" 3 100 -x PULLS=1 -x N=100 "$bin/device"
+on_nodes "leaders of nodes" 2,1,2 block 100 -x PULLS=1 -x SEED=3 -x N=60 "$bin/device"
 on_nodes "the progress thread" 1,1,1 block 100 -x N=60 -x LEVEL=3 \
     --mca coll_pipering_progress_thread 1 "$bin/device"
 for options in "coll_mleader_groups 2" "coll_mleader_groups 4"; do

@@ -42,7 +42,7 @@ static facts_t random_facts(uint32_t hash[MCA_COMMON_COLLTOOLS_OWNERS][VARIABLES
     facts.machine = random_word();
     facts.mesh = random_word();
     facts.eager = random_word();
-    facts.pulls = tap_once_in(2);
+    facts.pulls = (uint32_t) tap_below(3);
     facts.tcp = (mca_common_colltools_links_t){random_word(), tap_once_in(2)};
     facts.rdma = (mca_common_colltools_links_t){random_word(), tap_once_in(2)};
     for (int owner = 0; owner < MCA_COMMON_COLLTOOLS_OWNERS; owner++) {

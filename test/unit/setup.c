@@ -44,7 +44,7 @@ static int found;            /* what comes of looking for cards */
 static bool rdma;            /* adapters that move bytes by themselves are used */
 static bool wired;           /* there is a mesh */
 static bool together;        /* all ranks are on one node, ... */
-static bool boarded;         /* ... which has a board, ... */
+static uint32_t boarded;     /* ... what its board says, ... */
 static bool several;         /* ... and of several jobs */
 static int freed;            /* what was known of communicators, with its plans */
 
@@ -114,13 +114,13 @@ mca_common_colltools_nodes_t mca_common_colltools_nodes_count(ompi_communicator_
     return (mca_common_colltools_nodes_t){.count = together ? 1 : comm->size, .ppn = 1, .load = 3};
 }
 
-bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of)
+bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of, uint32_t least)
 {
     (void) comm, (void) node_of;
-    return boarded;
+    return least <= boarded;
 }
 
-bool mca_coll_pipering_pulls_joined(void)
+uint32_t mca_coll_pipering_pulls_joined(void)
 {
     return boarded;
 }
@@ -403,7 +403,7 @@ static void test_unlike(void)
 
 /*
  * Ranks pull where all of them are of one job, and on one node with a board; on several, where none
- * says that it cannot read memory there.
+ * says that it cannot read memory there; over other PMLs than ob1 any memory.
  */
 static void test_pulls(void)
 {
@@ -415,22 +415,26 @@ static void test_pulls(void)
 
         open_ranks(comm);
         together = !tap_once_in(4);
-        boarded = !tap_once_in(4);
+        boarded = (uint32_t) tap_below(3);
         several = tap_once_in(4);
-        const bool lacks = tap_once_in(2);
+        const uint32_t most = (uint32_t) tap_between(1, 2), least = rdma ? 2 : 1;
+        const uint32_t lowest = (uint32_t) tap_below(most + 1);
         for (int r = 0; r < p; r++) {
-            ranks[r].facts.pulls = 1;
+            ranks[r].facts.pulls = most;
         }
-        ranks[tap_below((uint64_t) p)].facts.pulls = !lacks;
-        const bool good = set_up(comm), pulls = !several && (together ? boarded : !lacks);
+        ranks[tap_below((uint64_t) p)].facts.pulls = lowest;
+        const bool good = set_up(comm);
+        const bool pulls = !several && least <= (together ? boarded : lowest);
         for (int r = 0; r < p; r++) {
             const mca_coll_pipering_situation_t *at = &ranks[r].context.setup->at;
-            tap_try(&tally, good && pulls == at->pulls && at->reads == (boarded && !several),
+            tap_try(&tally, good && pulls == at->pulls
+                                && at->reads == (least <= boarded && !several),
                     "rank %d of %d", r, p);
         }
         close_ranks(comm);
     }
-    together = boarded = several = false;
+    together = several = false;
+    boarded = 0;
     tally_ok(&tally, 2000, "ranks pull where all are of one job, and their nodes have boards");
 }
 

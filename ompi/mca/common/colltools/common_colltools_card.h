@@ -53,6 +53,13 @@ typedef struct mca_common_colltools_links_t {
     uint32_t bound; /**< 1: the adapter is virtual, bonded or silent: links may be slower */
 } mca_common_colltools_links_t;
 
+/**
+ * What a process can read of others' buffers, and others of its own: those in memory of the host,
+ * since some may be a device's; or any.
+ */
+#define MCA_COMMON_COLLTOOLS_PULLS_STAGED 1
+#define MCA_COMMON_COLLTOOLS_PULLS_ANY 2
+
 /** What a card says besides the host, which most processes of a job have alike. */
 typedef struct mca_common_colltools_facts_t {
     uint32_t arch;       /**< data representation */
@@ -62,7 +69,7 @@ typedef struct mca_common_colltools_facts_t {
     uint32_t machine;    /**< hash of the file that describes the machine; 0: none, or a bad one */
     uint32_t mesh;       /**< hash of the file that describes the mesh, likewise */
     uint32_t eager;      /**< bytes that btl/tcp sends without asking, 0: not known */
-    uint32_t pulls;      /**< 1: it can read memory of others on its node, as far as it knows */
+    uint32_t pulls;      /**< 0: it cannot read memory of others on its node, as far as it knows */
     mca_common_colltools_links_t tcp, rdma;
     uint32_t variables[MCA_COMMON_COLLTOOLS_OWNERS]; /**< hash of all that must be equal; 0: the
                                                           component is not there */

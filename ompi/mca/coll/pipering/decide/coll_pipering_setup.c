@@ -151,7 +151,7 @@ void mca_coll_pipering_setup_open(mca_coll_pipering_process_t *process, facts_t 
 /* Where ranks differ, and the slowest links of all. */
 typedef struct {
     bool machine, mesh, below, leaf;
-    bool pulls; /* ranks of all nodes can read memory of others there */
+    uint32_t pulls; /* what ranks of all nodes can read of memory of others there */
     mca_common_colltools_links_t tcp, rdma;
     uint32_t eager;
 } found_t;
@@ -162,7 +162,7 @@ static void add_facts(found_t *found, const facts_t *first, const facts_t *its)
     found->mesh |= first->mesh != its->mesh;
     found->below |= first->below != its->below;
     found->leaf |= first->leaf != its->leaf;
-    found->pulls &= 0 < its->pulls;
+    found->pulls = found->pulls < its->pulls ? found->pulls : its->pulls;
     found->eager = found->eager < its->eager ? found->eager : its->eager;
     mca_coll_pipering_links_merge(&found->tcp, &its->tcp);
     mca_coll_pipering_links_merge(&found->rdma, &its->rdma);
@@ -170,7 +170,7 @@ static void add_facts(found_t *found, const facts_t *first, const facts_t *its)
 
 static found_t find_all(const facts_t *const *of, int p)
 {
-    found_t found = {.pulls = 0 < of[0]->pulls,
+    found_t found = {.pulls = of[0]->pulls,
                      .tcp = of[0]->tcp,
                      .rdma = of[0]->rdma,
                      .eager = of[0]->eager};
@@ -265,7 +265,12 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t 
     const mca_common_colltools_nodes_t nodes = mca_common_colltools_nodes_count(context->comm);
     mca_common_colltools_nodes_fill(context->comm, setup->places, leaf_of);
     const bool one_job = mca_common_colltools_is_one_job(context->comm);
-    const bool reads = one_job && mca_coll_pipering_pulls_ready(context->comm, setup->places);
+    /* other PMLs take memory of a device as it is */
+    const uint32_t least = mca_coll_pipering_adapters_are_btls()
+                               ? MCA_COMMON_COLLTOOLS_PULLS_STAGED
+                               : MCA_COMMON_COLLTOOLS_PULLS_ANY;
+    const bool reads = one_job
+                       && mca_coll_pipering_pulls_ready(context->comm, setup->places, least);
     setup->at = (mca_coll_pipering_situation_t){
         .ranks = ranks,
         .me = ompi_comm_rank(context->comm),
@@ -274,7 +279,7 @@ static int fill(mca_coll_pipering_context_t *context, mca_coll_pipering_setup_t 
         .load = nodes.load,
         .node_of = setup->places,
         .leaf_of = leaf_of,
-        .pulls = 1 == nodes.count ? reads : one_job && found.pulls,
+        .pulls = 1 == nodes.count ? reads : one_job && least <= found.pulls,
         .reads = reads,
         .below = found.below ? MCA_COLL_PIPERING_BELOW_ANY : context->below,
         .machine = &setup->machine};

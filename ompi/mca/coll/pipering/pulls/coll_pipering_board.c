@@ -41,7 +41,7 @@ typedef struct {
     uint64_t process; /* its number in the job, and 1 */
     uint64_t number;  /* the same to the kernel */
     uint64_t used;    /* notices from the first on that may be up */
-    uint64_t joined;  /* it can read others, and write there */
+    uint64_t joined;  /* it can read others, and write there; what its card says of that */
     uint64_t word;    /* of the maker: the address of a known one, ... */
     uint64_t alike;   /* ... and what those have alike that can reach each other */
     uint64_t pad[10];
@@ -125,8 +125,7 @@ static uint64_t number_of(const char *path)
 /*
  * A hash of what processes have alike that may reach each other if one of them may reach another:
  * the user, namespaces, whether they may be dumped, and the label of a security module. 0: this one
- * reaches none, or buffers may be a device's; or calls end where processes fail, with notices that
- * are still up.
+ * reaches none, or calls end where processes fail, with notices that are still up.
  */
 static uint64_t find_alike(void)
 {
@@ -134,7 +133,7 @@ static uint64_t find_alike(void)
     const uint64_t numbers[] = {number_of("/proc/self/ns/user"), number_of("/proc/self/ns/pid"),
                                 (uint64_t) geteuid(), (uint64_t) prctl(PR_GET_DUMPABLE)};
 
-    if (ompi_ftmpi_enabled || mca_common_colltools_has_device()
+    if (ompi_ftmpi_enabled
         || !can_reach((uint64_t) getpid(), (uint64_t) (uintptr_t) &board.word)) {
         return 0;
     }
@@ -259,7 +258,7 @@ void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory)
         board.joined = true;
         own->process = (uint64_t) OPAL_PROC_MY_NAME.vpid + 1;
         own->number = (uint64_t) getpid();
-        __atomic_store_n(&own->joined, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&own->joined, mca_coll_pipering_pulls_joined(), __ATOMIC_RELEASE);
     }
 }
 
@@ -276,9 +275,11 @@ void mca_coll_pipering_pulls_close(void)
     OBJ_DESTRUCT(&board.lock);
 }
 
-bool mca_coll_pipering_pulls_joined(void)
+uint32_t mca_coll_pipering_pulls_joined(void)
 {
-    return board.joined || 2 > board.places;
+    return !board.joined && 1 < board.places   ? 0
+           : mca_common_colltools_has_device() ? MCA_COMMON_COLLTOOLS_PULLS_STAGED
+                                               : MCA_COMMON_COLLTOOLS_PULLS_ANY;
 }
 
 /* The process of a rank, in its job. */
@@ -288,7 +289,7 @@ static uint32_t process_of(ompi_communicator_t *comm, int rank)
 }
 
 /* A process joins, if it does, before it tells its card, and the cards of all ranks are here. */
-bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of)
+bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of, uint32_t least)
 {
     const int own = node_of[ompi_comm_rank(comm)];
     bool ready = board.joined;
@@ -298,7 +299,7 @@ bool mca_coll_pipering_pulls_ready(ompi_communicator_t *comm, const int *node_of
             continue;
         }
         place = mca_coll_pipering_board_place(process_of(comm, r), place);
-        ready = 0 != __atomic_load_n(&header_at(place)->joined, __ATOMIC_ACQUIRE)
+        ready = least <= __atomic_load_n(&header_at(place)->joined, __ATOMIC_ACQUIRE)
                 && process_of(comm, r) + UINT64_C(1) == header_at(place)->process;
         ++place;
     }

@@ -35,13 +35,14 @@ struct mca_coll_pipering_scheduled_t;
 
 /**
  * Opens the board of the node's processes of this job, as this one's card is filled in, which says
- * whether it has joined, or is alone there. Pulls are ready for a communicator of
- * one job if all its ranks on this node can reach each other's memory, by `node_of` [p], any number
- * for the node of each; their cards have been read. O(p).
+ * whether it has joined (facts_t.pulls), also if it is alone there. Pulls are ready for a
+ * communicator of one job if all its ranks on this node have said `least` or more, by `node_of`
+ * [p], any number for the node of each; their cards have been read. O(p).
  */
 void mca_coll_pipering_pulls_open(mca_common_colltools_directory_t *directory);
-bool mca_coll_pipering_pulls_joined(void);
-bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm, const int *node_of);
+uint32_t mca_coll_pipering_pulls_joined(void);
+bool mca_coll_pipering_pulls_ready(struct ompi_communicator_t *comm, const int *node_of,
+                                   uint32_t least);
 void mca_coll_pipering_pulls_close(void);
 
 /**
