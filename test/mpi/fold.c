@@ -146,18 +146,20 @@ static void write_element(const layout_t *layout, unsigned char *at, const unsig
 /* ---- users' operations ---- */
 
 /*
- * Types of folds, so that operations know their layouts; the last one of a handle is the right one.
+ * Types of folds, so that operations know their layouts; the last one of a handle is the right one,
+ * or of a predefined type as good as any. An operation holds the lock, since another thread may be
+ * done with the fold that it has the layout of.
  */
 static struct {
     MPI_Datatype type;
     const layout_t *layout;
 } *known;
 static size_t known_count, known_room;
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t known_lock = PTHREAD_RWLOCK_INITIALIZER;
 
 static void know(MPI_Datatype type, const layout_t *layout)
 {
-    pthread_mutex_lock(&known_lock);
+    pthread_rwlock_wrlock(&known_lock);
     if (known_count == known_room) {
         known_room = 2 * known_room + 64;
         known = realloc(known, known_room * sizeof(*known));
@@ -167,32 +169,30 @@ static void know(MPI_Datatype type, const layout_t *layout)
     }
     known[known_count].type = type;
     known[known_count++].layout = layout;
-    pthread_mutex_unlock(&known_lock);
+    pthread_rwlock_unlock(&known_lock);
 }
 
 static void forget(const layout_t *layout)
 {
     size_t left = 0;
 
-    pthread_mutex_lock(&known_lock);
+    pthread_rwlock_wrlock(&known_lock);
     for (size_t i = 0; i < known_count; i++) {
         if (layout != known[i].layout) {
             known[left++] = known[i];
         }
     }
     known_count = left;
-    pthread_mutex_unlock(&known_lock);
+    pthread_rwlock_unlock(&known_lock);
 }
 
 static const layout_t *layout_of(MPI_Datatype type)
 {
     const layout_t *layout = NULL;
 
-    pthread_mutex_lock(&known_lock);
     for (size_t i = 0; i < known_count; i++) {
         layout = type == known[i].type ? known[i].layout : layout;
     }
-    pthread_mutex_unlock(&known_lock);
     if (NULL == layout) {
         tap_bail("an operation is given a type that no call has");
     }
@@ -201,9 +201,10 @@ static const layout_t *layout_of(MPI_Datatype type)
 
 static void use(apply_t *apply, const void *in, void *inout, int length, MPI_Datatype type)
 {
-    const layout_t *layout = layout_of(type);
     unsigned char lower[SIZE_MOST], upper[SIZE_MOST];
 
+    pthread_rwlock_rdlock(&known_lock);
+    const layout_t *layout = layout_of(type);
     for (int k = 0; k < length; k++) {
         const ptrdiff_t at = (ptrdiff_t) k * layout->extent;
         read_element(layout, (const unsigned char *) in + at, lower);
@@ -211,6 +212,7 @@ static void use(apply_t *apply, const void *in, void *inout, int length, MPI_Dat
         apply(lower, upper, layout->size);
         write_element(layout, (unsigned char *) inout + at, upper);
     }
+    pthread_rwlock_unlock(&known_lock);
 }
 
 static void user_sum(void *in, void *inout, int *length, MPI_Datatype *type)
