@@ -570,17 +570,6 @@ static void list_messages(leaders_t *leaders)
 
 /* ---- making ---- */
 
-static size_t vector_bytes(const leaders_t *leaders)
-{
-    const mca_coll_pipering_rounds_args_t *args = &leaders->super.args;
-    size_t count = 0;
-
-    for (int r = 0; r < ompi_comm_size(args->caller->comm); ++r) {
-        count += args->bytes[r];
-    }
-    return count * leaders->unit;
-}
-
 /*
  * Bytes of the own contribution that are copied: those of one that is not dense, or is cut for
  * messages; and of one whose place results of others take.
@@ -714,7 +703,7 @@ static void find_buffers(leaders_t *leaders)
                                                    .extent = (ptrdiff_t) leaders->unit,
                                                    .dense = true};
     call->own = args->send->buffer;
-    call->vector = vector_bytes(leaders);
+    call->vector = args->grid->before[args->grid->ring->size] * leaders->unit;
 }
 
 int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
@@ -741,7 +730,7 @@ int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
     leaders->node = node;
     leaders->lane = 1 < args->grid->groups && NULL == args->across ? -1 : call->me;
     leaders->in_order = in_order;
-    leaders->on_device = mca_coll_pipering_rounds_on_device(args);
+    leaders->on_device = NULL == args->op && mca_coll_pipering_rounds_on_device(args);
     call->all = true;
     call->advance = advance;
     call->fill = fill;
