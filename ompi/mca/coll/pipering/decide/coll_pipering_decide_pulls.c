@@ -66,7 +66,7 @@ static double time_of(const mca_coll_pipering_draft_t *draft)
         bytes = contributors < ranks && !plan->splits.pushed ? total : share;
         all = total * others;
     } else {
-        const bool spreads = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective;
+        const bool spreads = mca_coll_pipering_draft_spreads(draft);
         const bool scatters = mca_coll_pipering_scatters_result(plan->key.collective);
         waits = scatters ? 2 : 3;
         reads = scatters ? others : 2 * others;
@@ -129,10 +129,9 @@ bool mca_coll_pipering_can_lead(const mca_coll_pipering_draft_t *draft)
 /* What leaders do with vectors of nodes, or shares of what these have. */
 static mca_coll_pipering_collective_t collective_across(const mca_coll_pipering_draft_t *draft)
 {
-    return !mca_coll_pipering_draft_combines(draft) ? MCA_COLL_PIPERING_ALLGATHERV
-           : MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective
-               ? MCA_COLL_PIPERING_ALLREDUCE
-               : MCA_COLL_PIPERING_REDUCE_SCATTER;
+    return !mca_coll_pipering_draft_combines(draft)  ? MCA_COLL_PIPERING_ALLGATHERV
+           : mca_coll_pipering_draft_spreads(draft) ? MCA_COLL_PIPERING_ALLREDUCE
+                                                     : MCA_COLL_PIPERING_REDUCE_SCATTER;
 }
 
 /*
@@ -211,7 +210,7 @@ static double time_combining(const mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_link_cost_t *link = &draft->cost.local;
     const int ranks = draft->at.ranks, lanes = plan->grid.lanes;
-    const bool spreads = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective;
+    const bool spreads = mca_coll_pipering_draft_spreads(draft);
     const double total = (double) plan->total, lane = total / lanes;
     const double wanted = spreads ? total : (double) (plan->largest * plan->key.sizes.unit);
     const double others = draft->at.ppn - 1;

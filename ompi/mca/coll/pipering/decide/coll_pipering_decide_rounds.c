@@ -39,11 +39,6 @@ static size_t worth_packing(const mca_coll_pipering_draft_t *draft)
                : largest;
 }
 
-static bool spreads(const mca_coll_pipering_draft_t *draft)
-{
-    return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
-}
-
 /* Groups, and bytes of a block of shares between them; what they take by the model. */
 typedef struct {
     int groups;
@@ -164,7 +159,7 @@ static double time_grid(const mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_grid_problem_t problem = problem_of(draft, false);
     double time = mca_coll_pipering_grid_time(&problem);
 
-    if (spreads(draft)) {
+    if (mca_coll_pipering_draft_spreads(draft)) {
         problem = problem_of(draft, true);
         time += mca_coll_pipering_grid_time(&problem);
     }
@@ -178,7 +173,7 @@ static double least_of(const mca_coll_pipering_draft_t *draft, int groups, bool 
 
     mca_coll_pipering_grid_group(&draft->plan->grid, groups);
     double time = mca_coll_pipering_grid_least(&problem, in_blocks);
-    if (spreads(draft)) {
+    if (mca_coll_pipering_draft_spreads(draft)) {
         problem = problem_of(draft, true);
         time += mca_coll_pipering_grid_least(&problem, in_blocks);
     }
@@ -310,7 +305,7 @@ static shape_t find_shape(const mca_coll_pipering_draft_t *draft)
         best = 0 == best.groups || shape.time < best.time ? shape : best;
         list[next] = list[--count];
     }
-    if (1 < nodes && !spreads(draft)
+    if (1 < nodes && !mca_coll_pipering_draft_spreads(draft)
         && least_of(draft, nodes, true) * GAIN < fmin(rival, best.time)) {
         const shape_t blocks = choose_blocks(draft, best.time);
         best = blocks.time < best.time ? blocks : best;
@@ -370,7 +365,7 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
     plan->time = shape.time;
     make_grid(draft, plan->bytes, shape.groups, plan->key.sizes.unit); /* cut between elements */
     cut_grid(draft, shape.block, plan->key.sizes.unit);
-    plan->rounds = (spreads(draft) ? 2 : 1)
+    plan->rounds = (mca_coll_pipering_draft_spreads(draft) ? 2 : 1)
                    * (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->block_size = 1 == plan->grid.blocks                ? plan->largest
                        : shape.block < plan->key.sizes.unit ? 1
@@ -442,7 +437,7 @@ static void turn_back(mca_coll_pipering_draft_t *draft, size_t out_to_network)
 
     plan->out = plan->in;
     plan->in = out;
-    if (spreads(draft)) {
+    if (mca_coll_pipering_draft_spreads(draft)) {
         plan->in += plan->out;
         plan->out = plan->in;
         out_to_network += plan->in_from_network;
@@ -456,7 +451,7 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
     size_t out_to_network = 0;
 
     mca_coll_pipering_grid_slots(&plan->grid, draft->at.me, &plan->slots);
-    if (!spreads(draft)) {
+    if (!mca_coll_pipering_draft_spreads(draft)) {
         out_to_network = count_evening(draft);
     }
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {

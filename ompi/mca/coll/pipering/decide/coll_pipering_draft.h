@@ -80,6 +80,12 @@ static inline bool mca_coll_pipering_draft_combines(const mca_coll_pipering_draf
     return mca_coll_pipering_combines(draft->plan->key.collective);
 }
 
+/** Whether its result goes to all ranks. */
+static inline bool mca_coll_pipering_draft_spreads(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
+}
+
 /* ---- plans of algorithms ---- */
 
 /** A gather, or a reduce-scatter, along the ring (coll_pipering_decide_ring.c). */

@@ -124,12 +124,23 @@ static size_t lane_bytes(const leaders_t *leaders, int lane)
     return units * leaders->unit;
 }
 
-/* So many bytes of it, from the share of a node on. */
-static lane_t lane_of(const leaders_t *leaders, int lane, int node, size_t bytes)
+/* The whole area of a lane; and what ranks of this node want of it. */
+static lane_t whole_of(const leaders_t *leaders, int lane)
 {
-    return (lane_t){.bytes = bytes,
-                    .node = node,
-                    .walk = mca_coll_pipering_grid_walk(grid_of(leaders), node, lane)};
+    return (lane_t){.bytes = lane_bytes(leaders, lane),
+                    .walk = mca_coll_pipering_grid_walk(grid_of(leaders), 0, lane)};
+}
+
+static lane_t wanted_of(const leaders_t *leaders, int lane)
+{
+    const mca_coll_pipering_grid_t *grid = grid_of(leaders);
+    const int node = leaders->node;
+
+    return spreads(leaders)
+               ? whole_of(leaders, lane)
+               : (lane_t){.bytes = leaders->unit * mca_coll_pipering_grid_share(grid, node, lane),
+                          .node = node,
+                          .walk = mca_coll_pipering_grid_walk(grid, node, lane)};
 }
 
 /* Goes to the piece of an area at which a rank is. */
@@ -196,7 +207,6 @@ static void find_block(leaders_t *leaders)
     lane_t *its = &leaders->next;
     const size_t unit = leaders->unit, most = 1 + (BLOCK - 1) / unit;
 
-    leaders->count = 0;
     while (leaders->count < most && its->done < its->bytes) {
         find_piece(leaders, leaders->lane, its);
         const size_t part = its->part / unit;
@@ -600,9 +610,10 @@ static int copy_own(leaders_t *leaders, char *copy)
     }
     if (args->reads) {
         (void) memcpy(copy, own, call->vector);
+        return OMPI_SUCCESS;
     }
-    for (int lane = 0; !args->reads && lane < args->grid->lanes; ++lane) {
-        lane_t its = lane_of(leaders, lane, 0, lane_bytes(leaders, lane));
+    for (int lane = 0; lane < args->grid->lanes; ++lane) {
+        lane_t its = whole_of(leaders, lane);
         for (; its.done < its.bytes; its.done += its.part) {
             find_piece(leaders, lane, &its);
             its.part = its.walk.bytes * leaders->unit;
@@ -653,11 +664,7 @@ static int take_memory(leaders_t *leaders)
 
     for (int lane = 0; lane < args->grid->lanes; ++lane) {
         lane_t *its = &leaders->lanes[lane];
-        *its = spreads(leaders)
-                   ? lane_of(leaders, lane, 0, lane_bytes(leaders, lane))
-                   : lane_of(leaders, lane, leaders->node,
-                             leaders->unit
-                                 * mca_coll_pipering_grid_share(args->grid, leaders->node, lane));
+        *its = wanted_of(leaders, lane);
         size += args->reads || lane == leaders->lane ? 0 : its->bytes;
     }
     char *memory = malloc(size);
@@ -736,8 +743,8 @@ int mca_coll_pipering_leaders_new(const mca_coll_pipering_rounds_args_t *args,
     call->fill = fill;
     find_buffers(leaders);
     const int rc = take_memory(leaders);
-    if (OMPI_SUCCESS == rc && 0 <= leaders->lane) {
-        leaders->next = lane_of(leaders, leaders->lane, 0, lane_bytes(leaders, leaders->lane));
+    if (combines(leaders) && 0 <= leaders->lane) {
+        leaders->next = whole_of(leaders, leaders->lane);
     }
     if (OMPI_SUCCESS == rc && NULL != args->across) {
         leaders->across = *args->across;
